@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware export: well-formed, and the same figures that the status and the SSD give; two
-# targets on one SSD, which is asked once; a file for the textfile collector.
+# targets on one SSD, which is asked once; a file for the textfile collector,
+# in a folder of somebody else's too.
 # kernels: uml
 # long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 120
-# sentences: 21
+# sentences: 30
 . "$(dirname "$0")/rc"
 
 # value METRIC LABEL...: the value of the one sample that has these labels
@@ -66,6 +67,21 @@ check "is as well-formed" python3 "$T_LAB/promtext.py" "$T_DIR/out.prom"
 check_that "and nothing else is there" "$(cd "$T_DIR" && echo out.prom*)" == out.prom
 check_that "a folder that is missing" "$(dieaware export --output "$T_DIR/none/x" 2>&1)" == \
 	"dieaware: $T_DIR/none/x cannot be written: No such file or directory (os error 2)."
+
+# Somebody else may change which names are in the folder, as on Debian the user prometheus may.
+theirs=$T_DIR/theirs
+mkdir -m 777 "$theirs"
+ln -s "$T_DIR/elsewhere" "$theirs/link.prom"
+mkfifo "$theirs/pipe.prom"
+mkdir "$T_DIR/folder"
+ln -s "$T_DIR/folder" "$theirs/folder"
+for name in link pipe; do
+	exits 3 "it is no regular file, and its folder is somebody else's" dieaware export --output "$theirs/$name.prom"
+done
+exits 3 "a symbolic link of somebody else's leads to its folder" dieaware export --output "$theirs/folder/x.prom"
+check_that "nothing was written elsewhere" "$(ls -d "$T_DIR/elsewhere" "$T_DIR/folder/"* 2>/dev/null)" == ""
+check "a file is, all the same" dieaware export --output "$theirs/out.prom"
+check "as always" python3 "$T_LAB/promtext.py" "$theirs/out.prom"
 dmsetup message fast 0 hints off
 dieaware export >"$T_DIR/text"
 check_that "why hints are off" "$(value dieaware_info device=\"fast\" hints=\"off:requested\")" -eq 1

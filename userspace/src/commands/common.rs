@@ -284,13 +284,24 @@ impl Written {
         if !there.is_ok_and(|there| there.is_file() && there.len() > 0) {
             return Ok(());
         }
+        self.require_in(path, File::open(path))
+    }
+
+    /// The same of what is open already.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn require_in(self, path: &Path, opened: io::Result<File>) -> Result<()> {
         let (name, sign) = self.sign();
         let without_blanks = |text: &str| text.split_whitespace().collect::<String>();
         let mut begin = Vec::new();
-        File::open(path)
+        opened
             .and_then(|file| file.take(SIGN_WITHIN).read_to_end(&mut begin))
             .with_context(|| format!("{} exists, and cannot be read", path.display()))?;
-        if without_blanks(&String::from_utf8_lossy(&begin)).starts_with(&without_blanks(sign)) {
+        if begin.is_empty()
+            || without_blanks(&String::from_utf8_lossy(&begin)).starts_with(&without_blanks(sign))
+        {
             return Ok(());
         }
         Err(usage(format!(

@@ -14,6 +14,7 @@ use super::mapper;
 use crate::device::nvme::dies::statistics;
 use crate::device::nvme::Namespace;
 use crate::export::{drives, targets, Text};
+use crate::io_engine::foreign::Place;
 use crate::io_engine::replace::replace;
 
 /// Print the counters of all targets, and of the SSDs below them, for Prometheus
@@ -65,6 +66,20 @@ fn collect() -> Result<(Text, Vec<anyhow::Error>)> {
     Ok((text, wrong))
 }
 
+/// The collector's folder need not be root's.
+fn write_file(path: &Path, text: &str) -> Result<()> {
+    let unwritten = || format!("{} cannot be written", path.display());
+    let Some(place) = Place::of(path).with_context(unwritten)? else {
+        Written::Samples.require_place(path)?;
+        return replace(path, text.as_bytes()).with_context(unwritten);
+    };
+
+    if let Some(there) = place.open().with_context(unwritten)? {
+        Written::Samples.require_in(path, Ok(there))?;
+    }
+    place.replace(text.as_bytes()).with_context(unwritten)
+}
+
 /// # Errors
 ///
 /// When something cannot be asked; what could be is printed all the same.
@@ -73,11 +88,7 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<()> {
 
     match &args.output {
         // The collector reads what ends in .prom, so never what is not whole.
-        Some(path) => {
-            Written::Samples.require_place(path)?;
-            replace(path, text.to_string().as_bytes())
-                .with_context(|| format!("{} cannot be written", path.display()))?;
-        }
+        Some(path) => write_file(path, &text.to_string())?,
         None => write!(out, "{text}")?,
     }
     out.flush()?;

@@ -87,7 +87,7 @@ pub fn refuse_fixed(path: &Path) -> io::Result<()> {
 }
 
 /// Make a file. The crate's own way adds the name to errors, which means nothing to anybody.
-fn make_new(path: &Path) -> io::Result<File> {
+pub(super) fn make_new(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .write(true)
         .create_new(true)

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Files that root writes into folders of others. Whoever may rename what is in a folder could have a name in it
+//! lead to any file, to a device that does something when it is opened, or to a pipe that nobody reads. So nothing
+//! is followed there: the folder is opened once, and what is written gets its name in just that one.
+
+use std::ffi::{CString, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::mem::size_of;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::unistd::{getegid, geteuid};
+use tempfile::Builder;
+
+use super::replace::{folder_of, make_new};
+
+/// Who may change what is in a folder besides its owner and root.
+const GROUP_WRITES: u32 = 0o020;
+const OTHERS_WRITE: u32 = 0o002;
+
+/// A user, with the group.
+#[derive(Clone, Copy, Debug)]
+struct User {
+    uid: u32,
+    gid: u32,
+}
+
+/// A file in a folder of somebody else's, which is open.
+#[derive(Debug)]
+pub struct Place {
+    folder: File,
+    name: OsString,
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, why)
+}
+
+/// May only root, or this user, change which names are in a folder?
+fn is_own(folder: &Path, user: User) -> io::Result<bool> {
+    let there = fs::symlink_metadata(folder)?;
+    let is_ours = [0, user.uid].contains(&there.uid());
+    let is_group_s = there.mode() & GROUP_WRITES != 0 && there.gid() != user.gid;
+
+    Ok(is_ours && !is_group_s && there.mode() & OTHERS_WRITE == 0)
+}
+
+/// Where a folder is as far as links are this user's or root's; the rest as it is. `None`: all of it is theirs.
+fn real(folder: &Path, user: User) -> io::Result<Option<PathBuf>> {
+    let folder = std::path::absolute(folder)?;
+    let mut real = PathBuf::from("/");
+    let mut is_foreign = false;
+
+    for part in folder.components() {
+        match part {
+            Component::Normal(name) => real.push(name),
+            // Of what may be a link it leads nobody knows where.
+            Component::ParentDir if is_foreign => {
+                return Err(refused("it is named by way of \"..\""))
+            }
+            Component::ParentDir => {
+                real.pop();
+            }
+            _ => {}
+        }
+        if !is_foreign {
+            real = fs::canonicalize(&real)?;
+            for above in real.ancestors() {
+                is_foreign |= !is_own(above, user)?;
+            }
+        }
+    }
+    Ok(is_foreign.then_some(real))
+}
+
+/// Open a folder to which no link leads.
+fn open_without_links(folder: &Path) -> io::Result<File> {
+    let path = CString::new(folder.as_os_str().as_bytes())?;
+    // SAFETY: of the structure, zeroes are valid.
+    let mut how: libc::open_how = unsafe { std::mem::zeroed() };
+    how.flags = (libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC) as u64;
+    how.resolve = libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_NO_MAGICLINKS;
+
+    // SAFETY: the path ends with a zero, and the structure is as long as is said.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_openat2,
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            &how,
+            size_of::<libc::open_how>(),
+        )
+    };
+    let opened = Errno::result(result).map_err(|err| match err {
+        Errno::ELOOP => refused("a symbolic link of somebody else's leads to its folder"),
+        err => err.into(),
+    })?;
+    let opened = i32::try_from(opened).map_err(io::Error::other)?;
+    // SAFETY: the kernel has just opened it for us.
+    Ok(unsafe { File::from_raw_fd(opened) })
+}
+
+fn place_for(path: &Path, user: User) -> io::Result<Option<Place>> {
+    let Some(folder) = real(folder_of(path), user)? else {
+        return Ok(None);
+    };
+    let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
+
+    Ok(Some(Place {
+        folder: open_without_links(&folder)?,
+        name: name.to_owned(),
+    }))
+}
+
+impl Place {
+    /// Where a file is in a folder in which others may exchange names. `None`: it is not in such a one.
+    ///
+    /// # Errors
+    ///
+    /// When its folder cannot be opened, or somebody else's link leads there.
+    pub fn of(path: &Path) -> io::Result<Option<Self>> {
+        let user = User {
+            uid: geteuid().as_raw(),
+            gid: getegid().as_raw(),
+        };
+        place_for(path, user)
+    }
+
+    /// The folder itself, whatever has its name now.
+    fn folder(&self) -> PathBuf {
+        format!("/proc/self/fd/{}", self.folder.as_raw_fd()).into()
+    }
+
+    /// What is there, if anything is.
+    ///
+    /// # Errors
+    ///
+    /// When it is no regular file, or cannot be read.
+    pub fn open(&self) -> io::Result<Option<File>> {
+        let refused = || refused("it is no regular file, and its folder is somebody else's");
+        let opened = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(self.folder().join(&self.name));
+
+        match opened {
+            Ok(file) if file.metadata()?.is_file() => Ok(Some(file)),
+            Ok(_) => Err(refused()),
+            Err(err) if err.kind() == ErrorKind::NotFound => Ok(None),
+            Err(err) if err.raw_os_error() == Some(libc::ELOOP) => Err(refused()),
+            Err(err) => Err(err),
+        }
+    }
+
+    /// Put a new file in its place, or in that of whatever has the name by then.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written; the file is as it was then.
+    pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.folder();
+        let mut fresh = Builder::new()
+            .prefix(".dieaware-")
+            .make_in(&folder, make_new)?;
+
+        fresh.as_file_mut().write_all(bytes)?;
+        fresh.as_file().sync_all()?;
+        fresh.persist(folder.join(&self.name))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{symlink, MetadataExt, PermissionsExt};
+    use std::path::Path;
+
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+
+    use super::{place_for, User};
+
+    /// A folder that anybody may change, in one that is this user's where somebody has one.
+    fn folders() -> (tempfile::TempDir, std::path::PathBuf) {
+        // What is in /tmp is in a folder of others.
+        let dir = match std::env::var_os("HOME") {
+            Some(home) => tempfile::tempdir_in(home).unwrap(),
+            None => tempfile::tempdir().unwrap(),
+        };
+        let theirs = fs::canonicalize(dir.path()).unwrap().join("theirs");
+        fs::create_dir(&theirs).unwrap();
+        fs::set_permissions(&theirs, Permissions::from_mode(0o777)).unwrap();
+        (dir, theirs)
+    }
+
+    fn user(folder: &Path) -> User {
+        let there = fs::metadata(folder).unwrap();
+        User {
+            uid: there.uid(),
+            gid: there.gid(),
+        }
+    }
+
+    #[test]
+    fn in_a_folder_of_others_nothing_is_followed() {
+        let (dir, theirs) = folders();
+        let user = user(dir.path());
+        let place = |path: &Path| place_for(path, user).unwrap().unwrap();
+        let file = theirs.join("file");
+        assert!(place(&file).open().unwrap().is_none());
+        for text in ["first", "second"] {
+            place(&file).replace(text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        }
+        let elsewhere = dir.path().join("elsewhere");
+        let (link, pipe, null) = (
+            theirs.join("link"),
+            theirs.join("pipe"),
+            theirs.join("null"),
+        );
+        symlink(&elsewhere, &link).unwrap();
+        mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+        symlink("/dev/null", &null).unwrap();
+        for path in [&link, &pipe, &null] {
+            place(path).open().unwrap_err();
+            // It came after somebody had looked.
+            place(path).replace(b"it").unwrap();
+            assert_eq!(fs::read_to_string(path).unwrap(), "it");
+            assert!(fs::symlink_metadata(path).unwrap().is_file());
+        }
+        assert!(!elsewhere.exists());
+        assert_eq!(fs::read_dir(&theirs).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn nobody_leads_to_another_folder() {
+        let (dir, theirs) = folders();
+        let user = user(dir.path());
+        let (below, elsewhere) = (theirs.join("below"), dir.path().join("elsewhere"));
+        fs::create_dir(&below).unwrap();
+        fs::create_dir(&elsewhere).unwrap();
+        fs::set_permissions(&below, Permissions::from_mode(0o755)).unwrap();
+        let place = place_for(&below.join("file"), user).unwrap().unwrap();
+        fs::remove_dir(&below).unwrap();
+        symlink(&elsewhere, &below).unwrap();
+        let err = place_for(&below.join("file"), user).unwrap_err();
+        assert!(err.to_string().contains("symbolic link"), "{err}");
+        // Who was there before is where it was.
+        place.replace(b"it").unwrap_err();
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn links_of_ones_own_are_followed_as_far_as_others_folders() {
+        let (dir, theirs) = folders();
+        let user = user(dir.path());
+        if place_for(&dir.path().join("file"), user).unwrap().is_some() {
+            println!("skipped: this user's folder is in one of others");
+            return;
+        }
+        let link = dir.path().join("link");
+        symlink(&theirs, &link).unwrap();
+        let place = place_for(&link.join("file"), user).unwrap().unwrap();
+        place.replace(b"it").unwrap();
+        assert_eq!(fs::read_to_string(theirs.join("file")).unwrap(), "it");
+        assert!(place_for(Path::new("/dev/stdout"), user).unwrap().is_none());
+    }
+}
