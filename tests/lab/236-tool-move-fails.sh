@@ -203,10 +203,12 @@ for number in 1 2 3 4; do
 	check "what somebody else puts to work before $number stays" stays_replaced $number
 done
 
-# loads_while_suspended: as somebody else would, as soon as the volume is suspended for the switch
+# is_suspended, loads_while_suspended: as somebody else would, as soon as the volume is suspended for the switch
+is_suspended() {
+	[[ $(dmsetup info -c --noheadings -o suspended volume) == Suspended ]]
+}
 loads_while_suspended() {
-	poll 60 sh -c '[ "$(dmsetup info -c --noheadings -o suspended volume)" = Suspended ]' &&
-		dmsetup load volume --table "0 8 zero"
+	poll 60 is_suspended && dmsetup load volume --table "0 8 zero"
 }
 loads_while_suspended >"$T_DIR/loads" 2>&1 &
 loads=$!
