@@ -79,7 +79,7 @@ for name in link pipe; do
 	exits 3 "it is no regular file, and its folder is somebody else's" dieaware export --output "$theirs/$name.prom"
 done
 exits 3 "a symbolic link of somebody else's leads to its folder" dieaware export --output "$theirs/folder/x.prom"
-check_that "nothing was written elsewhere" "$(ls -d "$T_DIR/elsewhere" "$T_DIR/folder/"* 2>/dev/null)" == ""
+check_empty "nothing was written elsewhere" "$(ls -d "$T_DIR/elsewhere" "$T_DIR/folder/"* 2>/dev/null)"
 check "a file is, all the same" dieaware export --output "$theirs/out.prom"
 check "as always" python3 "$T_LAB/promtext.py" "$theirs/out.prom"
 dmsetup message fast 0 hints off
