@@ -14,7 +14,7 @@
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
 
-FIRST=10 SECOND=10
+FIRST=20 SECOND=12
 LOCKS=/run/lock/lvm
 LOCK=$LOCKS/V_a-group
 
@@ -85,6 +85,10 @@ check "nor is the folder made for it" tool detach a--group-data
 rm "$T_DIR/locked"
 
 # ---- a move
+make_fs ext4 /dev/mapper/a--group-data
+modprobe dm-mirror
+at_end copy_share 100
+copy_share 1
 hold
 exits 2 "LVM is at work on the volume group a-group" tool move a--group-data "$TO"
 release
@@ -92,6 +96,7 @@ PATH=$T_DIR/bin:$PATH dieaware move a--group-data "$TO" >"$T_DIR/moved" 2>&1 &
 moving=$!
 poll 60 sh -c "dmsetup table a--group-data | grep -q mirror"
 hold
+copy_share 100
 check "when all is copied, a move waits for LVM" poll 60 grep -q "All is copied" "$T_DIR/moved"
 check "for as long as it takes" is_running $moving
 release
