@@ -42,9 +42,10 @@ mkdir -p "$LOCKS"
 # shellcheck disable=SC2119
 new_machine
 uuid=LVM-$(printf 'a%.0s' {1..64})
-at_end drop_target a--group-data
-at_end drop_target a--group-data-old
+# The last one goes first: it lies on the others.
 at_end drop_target a--group-data-log
+at_end drop_target a--group-data-old
+at_end drop_target a--group-data
 dmsetup rename --setuuid volume "$uuid"
 dmsetup rename volume a--group-data
 plain=$(table_of a--group-data)
