@@ -6,7 +6,7 @@
 # long: 6.12
 # smp: 1
 # mem: 2G
-# sentences: 125
+# sentences: 136
 # seconds: 20
 # timeout: 120
 . "$(dirname "$0")/rc"
@@ -66,6 +66,13 @@ exits 0 "would remove t0: 0 131072 dieaware " dieaware remove --dry-run t0
 check "and that removes nothing" dmsetup info t0
 exits 2 "it is no device of device-mapper" dieaware remove "${DEV}p1"
 exits 2 "it is no device of device-mapper" dieaware remove /dev/no-such
+# Where nobody took it away, the node of a device that went leads to the next one of its number.
+mknod /dev/mapper/gone b "$(stat -c 0x%t /dev/mapper/t0)" "$(stat -c 0x%T /dev/mapper/t0)"
+for words in remove status grow attach detach; do
+	exits 2 "/dev/mapper/gone is a node of another device, which device-mapper calls t0" dieaware $words /dev/mapper/gone
+done
+check "and nothing is done to that" dmsetup info t0
+rm /dev/mapper/gone
 exits 0 "would remove t0: " dieaware remove --dry-run "/dev/$(dmsetup info -c --noheadings -o blkdevname t0)"
 check "remove, by its path" dieaware remove /dev/mapper/t0
 exits 0 "there is no device t0" dieaware remove /dev/mapper/t0

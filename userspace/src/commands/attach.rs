@@ -64,6 +64,14 @@ fn note(number: DeviceNumber) -> String {
     }
 }
 
+/// Where nothing can be attached.
+fn instead(node: &str) -> String {
+    format!(
+        "so nothing can be put below what uses it: unmount it, and \"dieaware create NAME {node} --mode hint\" makes \
+         a device that holds the same"
+    )
+}
+
 fn notes(held: &Held, table: &Table) -> Vec<String> {
     let below: BTreeSet<&str> = table
         .segments()
@@ -100,7 +108,7 @@ pub fn run(args: &AttachArgs, out: &mut impl Write) -> Result<()> {
              does that, to another device",
         ));
     }
-    let number = swap::find(&args.device)?;
+    let number = swap::find(&args.device, instead)?;
     let _alone = (!args.dry_run).then(|| swap::alone(number)).transpose()?;
     let held = swap::look(number)?;
     let name = &held.state.name;

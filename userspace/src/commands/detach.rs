@@ -33,7 +33,8 @@ pub struct DetachArgs {
 /// When the device is one of `dieaware create`, or does not take its old table.
 pub fn run(args: &DetachArgs, out: &mut impl Write) -> Result<()> {
     let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
-    let number = swap::find(&args.device)?;
+    let instead = |_: &str| "so it has no hint mode that could be taken away".to_owned();
+    let number = swap::find(&args.device, instead)?;
     let _alone = (!args.dry_run).then(|| swap::alone(number)).transpose()?;
     let held = swap::look(number)?;
     let name = &held.state.name;

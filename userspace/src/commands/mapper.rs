@@ -42,6 +42,7 @@ pub fn name_of(what: &str) -> Result<String, String> {
         return Ok(what.to_owned());
     }
     let path = Path::new(what);
+    require_own_node(path)?;
     let name = if path.exists() {
         stack::mapper_node(path).map(|(_, name)| name)
     } else {
@@ -51,6 +52,22 @@ pub fn name_of(what: &str) -> Result<String, String> {
             .map(str::to_owned)
     };
     name.ok_or_else(|| "it is no device of device-mapper".to_owned())
+}
+
+/// The name of a device of device-mapper is to lead to that device.
+///
+/// # Errors
+///
+/// When its node is one of another device.
+pub fn require_own_node(path: &Path) -> Result<(), String> {
+    match stack::other_name(path) {
+        None => Ok(()),
+        Some(now) => Err(format!(
+            "{} is a node of another device, which device-mapper calls {now}: it was left when its own went, and \
+             \"dmsetup mknodes\" takes it away",
+            path.display()
+        )),
+    }
 }
 
 /// Has `dieaware create` made it?

@@ -121,8 +121,9 @@ fn mounted_there(folder: &Path) -> Result<DeviceNumber> {
     file::below(&opened).with_context(|| name.to_string())
 }
 
-/// The device that is meant: by its name, its node, or where it is mounted.
-pub fn find(what: &str) -> Result<DeviceNumber> {
+/// The device that is meant: by its name, its node, or where it is mounted. `instead` says of the node of one that
+/// device-mapper does not have why that is of no use, and what is to be done.
+pub fn find(what: &str, instead: impl Fn(&str) -> String) -> Result<DeviceNumber> {
     if !what.contains('/') {
         if let Some(info) = mapper::info(what)? {
             return Ok(info.number);
@@ -132,6 +133,7 @@ pub fn find(what: &str) -> Result<DeviceNumber> {
         )));
     }
     let path = Path::new(what);
+    mapper::require_own_node(path).map_err(usage)?;
     let metadata = fs::metadata(path).with_context(|| format!("{what} cannot be opened"))?;
     let number = if metadata.file_type().is_block_device() {
         stack::number_of(path).with_context(|| format!("{what} has no number"))?
@@ -146,8 +148,8 @@ pub fn find(what: &str) -> Result<DeviceNumber> {
     }
     let node = node_of(number);
     Err(usage(format!(
-        "{node} is no device of device-mapper, so nothing can be put below what uses it: unmount it, \
-         and \"dieaware create NAME {node} --mode hint\" makes a device that holds the same"
+        "{node} is no device of device-mapper, {}",
+        instead(&node)
     )))
 }
 

@@ -108,6 +108,16 @@ pub fn mapper_node(node: &Path) -> Option<(DeviceNumber, String)> {
     Some((device, mapper_name(device)?))
 }
 
+/// Whose number a path in `/dev/mapper` has, if that device has another name. What udev, or whoever has
+/// made it, did not take away may lead to a device that came later.
+#[must_use]
+pub fn other_name(path: &Path) -> Option<String> {
+    let name = path.strip_prefix("/dev/mapper").ok()?.to_str()?;
+    let (_, now) = mapper_node(path)?;
+
+    (now != name).then_some(now)
+}
+
 /// Is a path a node of that block device? A device may have several, and what is not there is none.
 #[must_use]
 pub fn is_node_of(path: &Path, device: DeviceNumber) -> bool {

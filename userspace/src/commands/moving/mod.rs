@@ -423,7 +423,12 @@ fn wished(source: &Source, args: &MoveArgs, moves: &Moves) -> Result<(String, Ve
 pub fn run(args: &MoveArgs, out: &mut impl Write) -> Result<()> {
     let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     mapper::check_options(&args.options)?;
-    let number = swap::find(&args.device)?;
+    let instead = |_: &str| {
+        "so what uses it cannot be moved meanwhile: make the other device (\"dieaware create NAME DEV --mode log \
+         --format\"), and copy the files to a filesystem there"
+            .to_owned()
+    };
+    let number = swap::find(&args.device, instead)?;
     let moves = Moves::new(Path::new(FOLDER));
     let name = Source::look(number)?.state.name;
     let _locked = lock(&name)?;
