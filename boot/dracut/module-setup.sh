@@ -36,17 +36,28 @@ cmdline() {
 
 # The machine would not boot without this: when it fails, dracut makes no initramfs.
 installkernel() {
-	local needed wanted
+	local named needed wanted
 
 	needed=$(/usr/lib/dieaware/initrd-dietab --needed) || {
 		derror "dieaware: it cannot be found out what of /etc/dietab the root filesystem needs."
 		return 1
 	}
+	# By name, the module is taken without it as well.
+	[[ -n $needed || -e /etc/dietab ]] || return 0
 	# shellcheck disable=SC2086 # names have no blanks
 	dieaware boot --check /etc/dietab $needed || {
 		derror "dieaware: /etc/dietab is wrong: the root filesystem would not be found."
 		return 1
 	}
+	# dracut reads crypttab in an initramfs for this machine only.
+	# shellcheck disable=SC2154 # dracut's
+	if [[ $hostonly == yes ]]; then
+		named=$(/usr/lib/dieaware/initrd-dietab --named all)
+		[[ -z $named ]] || {
+			derror "dieaware: /etc/crypttab names what $named lies on by itself, and it would be in use: name it by UUID=."
+			return 1
+		}
+	fi
 	wanted=$(/usr/lib/dieaware/initrd-dietab --wanted)
 	[[ -n $needed$wanted ]] || return 0
 	# By hostonly, it would be only what is loaded now.

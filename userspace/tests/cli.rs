@@ -115,6 +115,31 @@ fn pages_of(file: &Value) -> Vec<u64> {
 }
 
 #[test]
+fn a_table_of_devices_that_is_not_there_is_not_right() {
+    let fixture = Fixture::new("boot-check", "", "");
+    let path = fixture.dir.join("dietab");
+    let path = path.to_str().unwrap();
+    let output = fixture.run(&["boot", "--check", path]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("dietab cannot be read: No such file"));
+    fs::write(path, "# none yet\n").unwrap();
+    let output = fixture.run(&["boot", "--check", path]);
+    assert_eq!(
+        (output.status.code(), stderr(&output).as_str()),
+        (Some(0), "")
+    );
+}
+
+#[test]
+fn each_name_of_a_verb_shows_its_own_example() {
+    let fixture = Fixture::new("unpack-help", "", "");
+    let said = |verb: &str| stdout(&fixture.run(&[verb, "--help"]));
+    assert!(said("unpack").contains("dieaware unpack report.gz image"));
+    assert!(!said("unpack").contains("dieaware restore"));
+    assert!(said("restore").contains("dieaware restore before /dev/nvme0n1"));
+}
+
+#[test]
 fn wrong_usage_ends_with_2() {
     let fixture = Fixture::new("usage", "", "");
     for args in [

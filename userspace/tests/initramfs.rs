@@ -67,6 +67,7 @@ fn says_of_dietab(dir: &Path, args: &[&str]) -> String {
         .env("DIEAWARE_DIETAB", dir.join("dietab"))
         .env("DIEAWARE_SYSFS", dir.join("sys"))
         .env("DIEAWARE_SWAPS", dir.join("swaps"))
+        .env("DIEAWARE_CRYPTTAB", dir.join("crypttab"))
         .env("PATH", format!("{}:{path}", dir.display()))
         .output()
         .unwrap();
@@ -292,6 +293,41 @@ fn what_the_machine_may_have_hibernated_to_is_made_and_may_be_missing() {
     }
 }
 
+#[test]
+fn what_crypttab_names_itself_must_not_be_in_use_before() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("named-in-crypttab");
+    for (crypttab, is_left, is_named) in [
+        ("", false, false),
+        ("secret PARTLABEL=a$ none luks", true, true),
+        ("secret /dev/disk/by-partlabel/a\\x24 none luks", true, true),
+        // Of this, initramfs-tools makes a UUID.
+        ("secret /dev/sdd1 none luks", false, true),
+        ("# secret /dev/sdd1 none luks", false, false),
+        ("secret UUID=12 none luks", false, false),
+        ("secret /dev/disk/by-uuid/12 none luks", false, false),
+        ("other /dev/sdb none luks", false, false),
+    ] {
+        for (mode, is_hint) in [("hint", true), ("log x-initrd.attach", false)] {
+            machine_on(&dir, "ext4", "/dev/sdd1", &format!("new /dev/sdd1 {mode}"));
+            fs::write(dir.join("crypttab"), format!("{crypttab}\n")).unwrap();
+            let named = |is_it: bool| if is_it && is_hint { "new\n" } else { "" };
+            assert_eq!(
+                says_of_dietab(&dir, &["--named"]),
+                named(is_left),
+                "{crypttab}"
+            );
+            assert_eq!(
+                says_of_dietab(&dir, &["--named", "all"]),
+                named(is_named),
+                "{crypttab}"
+            );
+        }
+    }
+    // A machine without LUKS need not have that file.
+    machine_on(&dir, "ext4", "/dev/sdd1", "new /dev/sdd1 hint");
+    assert_eq!(says_of_dietab(&dir, &["--named", "all"]), "");
+}
+
 /// A folder with the hook of initramfs-tools and what it calls, each of which ends well unless it is the one
 /// that is to fail, by the words that it is called with.
 fn hook_folder(name: &str, lines: &str, failing: &str) -> PathBuf {
@@ -309,7 +345,7 @@ fn hook_folder(name: &str, lines: &str, failing: &str) -> PathBuf {
     };
     let dietab = format!(
         "case $1 in --needed) printf '%s' '{needed}' ;; --wanted) printf '%s' '{wanted}' ;;\n\
-         --root) printf '%s' '{needed}' ;; *) printf '%s' '{lines}' ;; esac",
+         --root) printf '%s' '{needed}' ;; --named) cat named 2>/dev/null || : ;; *) printf '%s' '{lines}' ;; esac",
         needed = names(false),
         wanted = names(true)
     );
@@ -339,6 +375,7 @@ fn hook_folder(name: &str, lines: &str, failing: &str) -> PathBuf {
     let mut hook = fs::read_to_string(hook).unwrap();
     let check = format!("{} boot --check dietab", env!("CARGO_BIN_EXE_dieaware"));
     hook = hook.replace("/usr/sbin/dieaware boot --check /etc/dietab", &check);
+    hook = hook.replace("[ ! -e /etc/dietab ]", "[ ! -e dietab ]");
     for (there, here) in [
         (
             "/usr/share/initramfs-tools/hook-functions",
@@ -413,6 +450,18 @@ fn no_initramfs_is_made_that_lacks_what_the_root_filesystem_needs() {
         said.contains("E: dieaware: the kernel 6.1.0 has no module"),
         "{said}"
     );
+    // LUKS would find its device in use.
+    let dir = hook_folder("hook-named", lines, "");
+    fs::write(dir.join("named"), "fast\n").unwrap();
+    let (is_fine, said) = hook_says(&dir);
+    assert!(
+        !is_fine && said.contains("/etc/crypttab names what fast lies on"),
+        "{said}"
+    );
+    // Where no machine has any device of ours, nothing is looked at.
+    let dir = hook_folder("hook-no-dietab", "", "");
+    fs::remove_file(dir.join("dietab")).unwrap();
+    assert!(hook_is_fine(&dir));
     // The driver may be built into the kernel.
     let failing = "manual_add_modules dm-dieaware nvme";
     assert!(hook_is_fine(&hook_folder("hook-goes-on", lines, failing)));
@@ -483,6 +532,7 @@ fn dracut_says(function: &str, lines: &str, failing: &str) -> (i32, String) {
     let setup = fs::read_to_string(setup)
         .unwrap()
         .replace("/usr/lib/dieaware/initrd-dietab", "./initrd-dietab")
+        .replace("-e /etc/dietab ]]", "-e dietab ]]")
         .replace(
             "dieaware boot --check /etc/dietab",
             &format!("{} boot --check dietab", env!("CARGO_BIN_EXE_dieaware")),

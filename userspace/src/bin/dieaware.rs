@@ -59,6 +59,9 @@ enum Verb {
     #[command(hide = true)]
     Udev(udev::UdevArgs),
     /// Write what a pack has to a device or an image; the same as restore
+    #[command(
+        after_help = "Example:\n  dieaware pack /dev/nvme0n1 report.gz\n  dieaware unpack report.gz image"
+    )]
     Unpack(restore::RestoreArgs),
     Wait(wait::WaitArgs),
 }

@@ -24,8 +24,22 @@ fn last<'a>(words: impl Iterator<Item = &'a str>, key: &str) -> Option<&'a str> 
     words.filter_map(|word| word.strip_prefix(key)).last()
 }
 
+/// Is a value MAJOR:MINOR, as the kernel itself and initramfs-tools take it?
+fn is_number(value: &str) -> bool {
+    let is_decimal =
+        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+
+    value
+        .split_once(':')
+        .is_some_and(|(major, minor)| is_decimal(major) && is_decimal(minor))
+}
+
 /// The device that a value names by what it is. A UUID or label of what it holds may lead to a device above it.
 fn device(value: &str) -> Option<String> {
+    if is_number(value) {
+        // A link of udev's
+        return Some(format!("/dev/block/{value}"));
+    }
     Source::of_device(value).map(|source| source.path())
 }
 
@@ -123,6 +137,11 @@ mod tests {
             ("root=UUID=12-34 ro", None),
             ("root=LABEL=a ro", None),
             ("root=0x801", None),
+            ("ro root=8:17", Some("/dev/block/8:17")),
+            ("root=8:", None),
+            ("root=:1", None),
+            ("root=8:x", None),
+            ("root=a:8:1", None),
             ("noroot=/dev/sda1", None),
             ("", None),
         ] {
@@ -145,6 +164,8 @@ mod tests {
                 "RESUME=/dev/sdb\n# none\nRESUME=\"/dev/sdc\"\n",
                 Some("/dev/sdc"),
             ),
+            ("resume=259:3", "", Some("/dev/block/259:3")),
+            ("ro", "RESUME=8:1\n", Some("/dev/block/8:1")),
             ("ro", "RESUME=UUID=1-2\n", None),
             ("ro", "RESUME=none\n", None),
             ("resume=/dev/sda3 noresume", "RESUME=/dev/sdb", None),

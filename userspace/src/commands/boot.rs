@@ -2,7 +2,7 @@
 //! `dieaware boot`: the devices of dietab(5) where no systemd makes them: in an initramfs. What is
 //! there already is left as it is. What makes the initramfs asks first whether the lines are right.
 
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -80,12 +80,9 @@ fn right_lines(text: &str, mut wrong: impl FnMut(&LineError)) -> Vec<Entry> {
         .collect()
 }
 
-/// Say what is wrong in a file. One that is not there has no line that is.
+/// Say what is wrong in a file.
 fn check(path: &Path, needed: &[String]) -> Result<()> {
-    let text = match dietab::read(path) {
-        Err(err) if err.kind() == ErrorKind::NotFound => String::new(),
-        text => text.with_context(|| format!("{} cannot be read", path.display()))?,
-    };
+    let text = dietab::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let entries = right_lines(&text, |err| {
         complain!("dieaware: {}, {err}.", path.display());
     });
