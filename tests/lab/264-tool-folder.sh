@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
-# sentences: 52
+# sentences: 56
 # shellcheck disable=SC2154
 . "$(dirname "$0")/rc"
 
@@ -100,6 +100,8 @@ in_pieces "$mnt/d/plain"
 pieces=$(pieces_of "$mnt/d/plain")
 becomes volume "$all snapshot-origin /dev/ram0"
 left_alone="$mnt/d/plain was left alone: a snapshot of LVM's would take up"
+exits 0 "$left_alone" dieaware defrag --dry-run --threshold 0 "$mnt/d"
+exits 0 move dieaware defrag --dry-run --unshare --threshold 0 "$mnt/d"
 exits 0 "$left_alone" dieaware defrag --threshold 0 "$mnt/d"
 check_that "what is below a snapshot stays in its pieces" "$(pieces_of "$mnt/d/plain")" -eq "$pieces"
 sync

@@ -424,6 +424,10 @@ pub fn defrag(
     }
     done.method = Some(method);
     if wish.dry_run {
+        // As it would be refused; by itself, the SSD moves what snapshots share.
+        if method != Method::Ssd {
+            migrate::refuse_shared(&look, wish)?;
+        }
         return Ok(done);
     }
     let method = match perform(path, &look, method, wish, unsynced, watch) {
