@@ -1,20 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# An SSD that something uses is neither removed nor made a used or another one by nvmev-ssd: a mounted filesystem, the
-# second device of one, which no table of mounts names, a partition, a device of device-mapper, a loop device, swap. And
-# no argument is left out in silence.
+# An SSD that something uses is neither removed nor switched off nor made a used or another one by nvmev-ssd: a mounted
+# filesystem, the second device of one, which no table of mounts names, a partition, a device of device-mapper, a loop
+# device, swap, a program that has it open. And no argument is left out in silence.
 # kernels: uml
 # long: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
-# sentences: 36
-# seconds: 25
+# sentences: 57
+# seconds: 45
 # timeout: 120
 . "$(dirname "$0")/rc"
 
-# keeps WHAT: neither command takes ssd1 from what uses it
+# keeps WHAT: no command takes ssd1 from what uses it
 keeps() {
 	exits 1 "is in use" nvmev-ssd remove ssd1
+	exits 1 "is in use" nvmev-ssd power-off ssd1
 	exits 1 "is in use" nvmev-ssd precondition ssd1 --fill 1
 	check "$1: it is there as before" nvmev-ssd dev ssd1
 }
@@ -50,6 +51,14 @@ swapon "$SECOND"
 keeps "swap"
 swapoff "$SECOND"
 
+# shellcheck disable=SC2217 # so it has it open
+sleep 1000 <"$SECOND" &
+sleeper=$!
+at_end kill $sleeper
+keeps "a program that has it open"
+check "which is said by its name" grep -F "the program sleep ($sleeper) has $SECOND open." "$T_DIR/said"
+kill $sleeper
+
 printf 'label: gpt\nstart=2048, size=65536\n' | sfdisk -q "$SECOND"
 poll 20 test -b "${SECOND}p1" || partx -a "$SECOND"
 make_fs ext4 "${SECOND}p1"
@@ -58,11 +67,16 @@ keeps "a partition"
 umount "$T_DIR/part"
 
 exits 1 "'ssd1' is an argument too many" nvmev-ssd remove ssd0 ssd1
-exits 1 "'now' is an argument too many" nvmev-ssd power-off ssd0 now
+exits 1 "There is no option 'now'" nvmev-ssd power-off ssd0 now
+exits 1 "'now' is an argument too many" nvmev-ssd power-off ssd0 --force now
 check "both are there" nvmev-ssd dev ssd0
 check "nothing uses it any more: it becomes a used one" nvmev-ssd precondition ssd1 --fill 1
 SECOND=$(nvmev-ssd dev ssd1)
 make_fs ext4 "$SECOND"
+new_mount "$SECOND" "$T_DIR/mnt"
+check "with --force it goes off, in use or not" nvmev-ssd power-off ssd1 --force
+umount "$T_DIR/mnt"
+SECOND=$(nvmev-ssd power-on ssd1)
 new_mount "$SECOND" "$T_DIR/mnt"
 check "what is pulled out is gone, in use or not" nvmev-ssd surprise ssd1
 check "and can be removed" nvmev-ssd remove ssd1
