@@ -85,7 +85,7 @@ stays_replaced() {
 	local wrong="" status=0
 
 	from "$1"
-	printf '%s\n' "$plain" "$((300 * MIB)) 8 zero" >"$T_DIR/replacement"
+	printf '%s\n' "$plain" "$((300 * MIB)) 8 zero " >"$T_DIR/replacement"
 	with_fault "$2" "$3" dieaware "$1" volume >"$T_DIR/said" 2>&1 || status=$?
 	cat "$T_DIR/said"
 	[[ $status == 3 ]] && grep -q "somebody else has given volume another table meanwhile" "$T_DIR/said" || wrong=1

@@ -191,7 +191,7 @@ done
 stays_replaced() {
 	local wrong=""
 
-	printf '%s\n' "$plain" "$(((FIRST + SECOND) * MIB)) 8 zero" >"$T_DIR/replacement"
+	printf '%s\n' "$plain" "$(((FIRST + SECOND) * MIB)) 8 zero " >"$T_DIR/replacement"
 	with_fault replaced "$1" dieaware move volume "$TO" >"$T_DIR/failed" 2>&1 && wrong=1
 	cat "$T_DIR/failed"
 	grep -q "Somebody else has given volume another table meanwhile" "$T_DIR/failed" || wrong=1

@@ -168,7 +168,7 @@ FIRST=20 SECOND=12
 new_volume
 cut_while_copying ext4 100 1000
 nr_kept=0
-cut_at_switch ext4 "ioctl 1" "ioctl 2" "log-fsync 2" "pwrite64 1" "fsync 1" "ioctl 3"
+cut_at_switch ext4 "ioctl 1" "ioctl 2" "log-fsync 2" "ioctl 3" "pwrite64 1" "fsync 1" "ioctl 4"
 check_that "the old one counts until it is hidden, and the new one from then on" "$LEFT" =~ '^( volume)+( volume-log)+$'
 check_that "which is not undone then" "$nr_kept" -ge 2
 drop_target volume
