@@ -170,7 +170,7 @@ class Worker:
 
     def open(self, path: str, flags: int = 0) -> int:
         direct = os.O_DIRECT if is_direct(path) else 0
-        return os.open(os.path.join(self.top, path), os.O_RDWR | direct | flags)
+        return os.open(os.path.join(self.top, path), os.O_RDWR | direct | flags, 0o644)
 
     def create(self) -> str:
         self.created += 1

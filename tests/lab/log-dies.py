@@ -31,7 +31,7 @@ LBAS = PAGE // 512
 def write(nr_pieces: int, paths: List[str]) -> None:
     piece = mmap.mmap(-1, 32768)
     piece.write(os.urandom(32768))
-    fds = [os.open(path, os.O_CREAT | os.O_WRONLY | os.O_DIRECT) for path in paths]
+    fds = [os.open(path, os.O_CREAT | os.O_WRONLY | os.O_DIRECT, 0o644) for path in paths]
     for i in range(nr_pieces):
         for fd in fds:
             os.pwrite(fd, piece, i * len(piece))

@@ -23,7 +23,7 @@ def append(file: int, at: int, data: mmap.mmap, preallocates: bool) -> None:
 
 def fragment(path: str, kib: int, piece_kib: int, other_kib: int) -> None:
     flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_DIRECT
-    file, other = os.open(path, flags), os.open(f"{path}.other", flags)
+    file, other = os.open(path, flags, 0o644), os.open(f"{path}.other", flags, 0o644)
     piece, between, large = (mmap.mmap(-1, size) for size in (piece_kib << 10, other_kib << 10, REQUEST))
     # A filesystem that writes in place keeps blocks for a file that grows.
     preallocates = os.popen(f"stat -f -c %T {path}").read().strip() not in ("btrfs", "f2fs")

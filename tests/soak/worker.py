@@ -182,7 +182,7 @@ class FileWorker(Worker):
 
     def open(self, path: str, flags: int = 0) -> int:
         direct = os.O_DIRECT if self.is_direct(path) else 0
-        return os.open(os.path.join(self.top, path), os.O_RDWR | direct | flags)
+        return os.open(os.path.join(self.top, path), os.O_RDWR | direct | flags, 0o644)
 
     @staticmethod
     def is_direct(path: str) -> bool:
