@@ -4,12 +4,12 @@
 //! is followed there: the folder is opened once, and what is written gets its name in just that one.
 
 use std::ffi::{CString, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use nix::errno::Errno;
@@ -22,6 +22,9 @@ use super::replace::{folder_of, make_new};
 /// Who may change what is in a folder besides its owner and root.
 const GROUP_WRITES: u32 = 0o020;
 const OTHERS_WRITE: u32 = 0o002;
+
+/// What a mode says of who may read and write. A file of root's is no program because somebody wants it to be one.
+const RIGHTS: u32 = 0o666;
 
 /// A user, with the group.
 #[derive(Clone, Copy, Debug)]
@@ -157,17 +160,24 @@ impl Place {
         }
     }
 
-    /// Put a new file in its place, or in that of whatever has the name by then.
+    /// Put a new file in its place, or in that of whatever has the name by then. Who may read or write it stays.
     ///
     /// # Errors
     ///
     /// When it cannot be written; the file is as it was then.
     pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         let folder = self.folder();
+        let there = self.open().ok().flatten();
         let mut fresh = Builder::new()
             .prefix(".dieaware-")
             .make_in(&folder, make_new)?;
 
+        if let Some(there) = there {
+            let mode = there.metadata()?.mode() & RIGHTS;
+            fresh
+                .as_file()
+                .set_permissions(Permissions::from_mode(mode))?;
+        }
         fresh.as_file_mut().write_all(bytes)?;
         fresh.as_file().sync_all()?;
         fresh.persist(folder.join(&self.name))?;
@@ -217,6 +227,11 @@ mod tests {
         for text in ["first", "second"] {
             place(&file).replace(text.as_bytes()).unwrap();
             assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        }
+        for (before, after) in [(0o640, 0o640), (0o600, 0o600), (0o4755, 0o644)] {
+            fs::set_permissions(&file, Permissions::from_mode(before)).unwrap();
+            place(&file).replace(b"second").unwrap();
+            assert_eq!(fs::metadata(&file).unwrap().mode() & 0o7777, after);
         }
         let elsewhere = dir.path().join("elsewhere");
         let (link, pipe, null) = (
