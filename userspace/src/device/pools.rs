@@ -42,25 +42,43 @@ fn room_of(used: u64, all: u64, block_bytes: u64) -> Option<Room> {
     })
 }
 
+impl Room {
+    /// A pool that gives nothing to anybody, whatever it has.
+    fn unless(self, gives_nothing: bool) -> Self {
+        Self {
+            free_bytes: if gives_nothing { 0 } else { self.free_bytes },
+            ..self
+        }
+    }
+}
+
 /// A thin pool by its line of the table, `META DATA BLOCK_SECTORS ...`, and what it says of itself,
-/// `ID USED/ALL-OF-META USED/ALL ...`. One that has failed, or lets nobody write, has no such figures.
+/// `ID USED/ALL-OF-META USED/ALL ROOT MODE ...`. One that has failed has no such figures. One whose metadata is full,
+/// or needs a check, has the mode `ro`.
 fn thin(line: &Segment, says: &Segment) -> Option<Room> {
     let block_sectors: u64 = line.params.split(' ').nth(2)?.parse().ok()?;
-    let (used, all) = says.params.split(' ').nth(2)?.split_once('/')?;
-
-    room_of(
+    let mut words = says.params.split(' ').skip(2);
+    let (used, all) = words.next()?.split_once('/')?;
+    let mode = words.nth(1)?;
+    let room = room_of(
         used.parse().ok()?,
         all.parse().ok()?,
         block_sectors.checked_mul(SECTOR_BYTES)?,
-    )
+    )?;
+
+    Some(room.unless(mode != "rw"))
 }
 
-/// VDO by what it says of itself: `DEVICE MODE RECOVERY INDEX COMPRESSION USED ALL`.
+/// VDO by what it says of itself: `DEVICE MODE RECOVERY INDEX COMPRESSION USED ALL`. While it recovers, it is not
+/// known how much is used.
 fn vdo(says: &Segment) -> Option<Room> {
-    let mut words = says.params.split(' ').skip(5);
+    let mut words = says.params.split(' ').skip(1);
+    let (mode, recovery) = (words.next()?, words.next()?);
+    let mut words = words.skip(2);
     let mut next = || words.next()?.parse().ok();
+    let room = room_of(next()?, next()?, VDO_BLOCK_BYTES)?;
 
-    room_of(next()?, next()?, VDO_BLOCK_BYTES)
+    (recovery == "-").then_some(room.unless(mode != "normal"))
 }
 
 fn room_in(table: &Table, status: &Table) -> Option<Room> {
@@ -115,7 +133,7 @@ mod tests {
     fn a_pool_says_how_much_it_has_left() {
         let table = "0 131072 thin-pool 254:1 254:2 128 0 1 skip_block_zeroing";
         let rest = "- rw discard_passdown queue_if_no_space - 1024";
-        let mib = 1 << 20;
+        let mib = 1_u64 << 20;
         for (status, free_bytes) in [
             ("0/1024", 64 * mib),
             ("1000/1024", 24 << 16),
@@ -129,7 +147,13 @@ mod tests {
             };
             assert_eq!(found(table, &status), Some(expected), "{status}");
         }
-        for status in ["Fail", "Error", "", "1 12/1024 9/8 -"] {
+        // Its metadata is full, or damaged.
+        for mode in ["ro", "out_of_data_space"] {
+            let status =
+                format!("0 131072 thin-pool 1 12/1024 0/1024 - {mode} discard_passdown - - 1");
+            assert_eq!(found(table, &status).unwrap().free_bytes, 0, "{mode}");
+        }
+        for status in ["Fail", "Error", "", "1 12/1024 9/8 - rw", "1 12/1024 0/8 -"] {
             let status = format!("0 131072 thin-pool {status}");
             assert_eq!(found(table, &status), None, "{status}");
         }
@@ -143,5 +167,8 @@ mod tests {
         assert_eq!(room.free_bytes, 200_000 * 4096);
         assert_eq!(room.all_bytes, 1 << 30);
         assert_eq!(found(table, "0 8 vdo /dev/sda normal -"), None);
+        let full = found(table, &status.replace("normal", "read-only")).unwrap();
+        assert_eq!((full.free_bytes, full.all_bytes), (0, 1 << 30));
+        assert_eq!(found(table, &status.replace(" - ", " recovering ")), None);
     }
 }

@@ -170,10 +170,10 @@ pub fn table(device: DeviceNumber) -> Result<String, DmError> {
     dmsetup(&["table", "--major", &major, "--minor", &minor])
 }
 
-/// What the targets of a device say about themselves.
+/// What the targets of a device say about themselves, by what they know: a thin pool would write its metadata first.
 pub fn status(device: DeviceNumber) -> Result<String, DmError> {
     let (major, minor) = (device.major.to_string(), device.minor.to_string());
-    dmsetup(&["status", "--major", &major, "--minor", &minor])
+    dmsetup(&["status", "--noflush", "--major", &major, "--minor", &minor])
 }
 
 /// Ask the target at this sector of a device something by a message.
