@@ -6,7 +6,7 @@
 # long: 6.12
 # smp: 1
 # mem: 2G
-# sentences: 136
+# sentences: 140
 # seconds: 20
 # timeout: 120
 . "$(dirname "$0")/rc"
@@ -72,7 +72,13 @@ for words in remove status grow attach detach; do
 	exits 2 "/dev/mapper/gone is a node of another device, which device-mapper calls t0" dieaware $words /dev/mapper/gone
 done
 check "and nothing is done to that" dmsetup info t0
-rm /dev/mapper/gone
+# It is one more name of its device's if udev has made it, and takes it away.
+record=/run/udev/data/b$(dmsetup info -c --noheadings -o devno t0)
+mkdir -p "${record%/*}"
+echo "S:mapper/gone" >"$record"
+exits 0 "would remove t0: " dieaware remove --dry-run /dev/mapper/gone
+rm "$record" /dev/mapper/gone
+exits 0 "would remove t0: " dieaware remove --dry-run /dev/mapper/../mapper/t0
 exits 0 "would remove t0: " dieaware remove --dry-run "/dev/$(dmsetup info -c --noheadings -o blkdevname t0)"
 check "remove, by its path" dieaware remove /dev/mapper/t0
 exits 0 "there is no device t0" dieaware remove /dev/mapper/t0

@@ -108,14 +108,26 @@ pub fn mapper_node(node: &Path) -> Option<(DeviceNumber, String)> {
     Some((device, mapper_name(device)?))
 }
 
+/// Does udev's record of a device have such a link, which some rule of somebody's makes?
+fn is_link_of_udev(record: &str, name: &str) -> bool {
+    let links = record.lines().filter_map(|line| line.strip_prefix("S:"));
+    links
+        .filter_map(|link| link.strip_prefix("mapper/"))
+        .any(|link| link == name)
+}
+
 /// Whose number a path in `/dev/mapper` has, if that device has another name. What udev, or whoever has
 /// made it, did not take away may lead to a device that came later.
 #[must_use]
 pub fn other_name(path: &Path) -> Option<String> {
-    let name = path.strip_prefix("/dev/mapper").ok()?.to_str()?;
-    let (_, now) = mapper_node(path)?;
+    if path.parent()? != Path::new("/dev/mapper") {
+        return None;
+    }
+    let name = path.file_name()?.to_str()?;
+    let (device, now) = mapper_node(path)?;
+    let record = fs::read_to_string(format!("/run/udev/data/b{device}")).unwrap_or_default();
 
-    (now != name).then_some(now)
+    (now != name && !is_link_of_udev(&record, name)).then_some(now)
 }
 
 /// Is a path a node of that block device? A device may have several, and what is not there is none.
