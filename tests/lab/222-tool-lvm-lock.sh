@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 300
-# sentences: 19
+# sentences: 21
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -92,6 +92,14 @@ at_end copy_share 100
 copy_share 1
 hold
 exits 2 "LVM is at work on the volume group a-group" tool move a--group-data "$TO"
+tool move a--group-data "$TO" >"$T_DIR/moved" 2>&1 &
+moving=$!
+sleep 2
+kill $moving
+begin=$SECONDS status=0
+wait $moving || status=$?
+check_that "a signal ends the wait" $status -eq 130
+check_that "at once" $((SECONDS - begin)) -lt 5
 release
 PATH=$T_DIR/bin:$PATH dieaware move a--group-data "$TO" >"$T_DIR/moved" 2>&1 &
 moving=$!

@@ -109,7 +109,9 @@ pub fn run(args: &AttachArgs, out: &mut impl Write) -> Result<()> {
         ));
     }
     let number = swap::find(&args.device, instead)?;
-    let _alone = (!args.dry_run).then(|| swap::alone(number)).transpose()?;
+    let _alone = (!args.dry_run)
+        .then(|| swap::alone(number, None))
+        .transpose()?;
     let held = swap::look(number)?;
     let name = &held.state.name;
     let has_leftover = swap::has_leftover(&held)?;

@@ -35,7 +35,9 @@ pub fn run(args: &DetachArgs, out: &mut impl Write) -> Result<()> {
     let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     let instead = |_: &str| "so it has no hint mode that could be taken away".to_owned();
     let number = swap::find(&args.device, instead)?;
-    let _alone = (!args.dry_run).then(|| swap::alone(number)).transpose()?;
+    let _alone = (!args.dry_run)
+        .then(|| swap::alone(number, None))
+        .transpose()?;
     let held = swap::look(number)?;
     let name = &held.state.name;
 

@@ -9,7 +9,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use std::os::unix::fs::FileTypeExt;
 
@@ -170,34 +170,53 @@ fn is_part_of_lvm(state: &State) -> bool {
 /// A command of LVM's takes seconds, but may ask somebody something meanwhile.
 const MOST_WAIT: Duration = Duration::from_secs(20);
 
+/// So long nobody is asked meanwhile whether to go on.
+const ASK_EVERY: Duration = Duration::from_millis(250);
+
 /// Be alone with a device's tables for as long as what this returns is there: LVM gives its volumes others
-/// at any time. Whoever is in the middle of that is waited for as long as that.
+/// at any time. Whoever is in the middle of that is waited for until `go_on` refuses, which is told the name
+/// of the volume group, and which file is locked.
 ///
 /// # Errors
 ///
-/// When nobody knows who is.
-pub fn try_alone(number: DeviceNumber, most: Duration) -> Result<Taken> {
+/// When nobody knows who is, or what `go_on` says.
+pub fn alone_when(
+    number: DeviceNumber,
+    mut go_on: impl FnMut(&str, &Path) -> Result<()>,
+) -> Result<Option<GroupLock>> {
     let state = swap::state(number).context(mapper::NOT_ASKED)?;
-    lvm::take(&state.uuid, &state.name, most)
-        .context("LVM's lock of the volume group cannot be taken")
+
+    loop {
+        let taken = lvm::take(&state.uuid, &state.name, ASK_EVERY)
+            .context("LVM's lock of the volume group cannot be taken")?;
+        match taken {
+            Taken::Alone(lock) => return Ok(Some(lock)),
+            Taken::Needless => return Ok(None),
+            Taken::Busy(group, path) => go_on(&group, &path)?,
+        }
+    }
 }
 
-/// The same.
+/// The same, for a while, and until somebody wants it to end; with `None`, a signal ends the process.
 ///
 /// # Errors
 ///
 /// The same, and when LVM takes long.
-pub fn alone(number: DeviceNumber) -> Result<Option<GroupLock>> {
-    match try_alone(number, MOST_WAIT)? {
-        Taken::Alone(lock) => Ok(Some(lock)),
-        Taken::Needless => Ok(None),
-        Taken::Busy(group, path) => Err(usage(format!(
+pub fn alone(number: DeviceNumber, progress: Option<&Progress>) -> Result<Option<GroupLock>> {
+    let end = Instant::now() + MOST_WAIT;
+
+    alone_when(number, |group, path| {
+        progress.map_or(Ok(()), Progress::go_on)?;
+        if Instant::now() < end {
+            return Ok(());
+        }
+        Err(usage(format!(
             "LVM is at work on the volume group {group}, and may change {} meanwhile: try again when it has \
              ended ({} is locked)",
             node_of(number),
             path.display()
-        ))),
-    }
+        )))
+    })
 }
 
 fn table_error(name: &str, err: TableError) -> anyhow::Error {

@@ -28,7 +28,7 @@ use super::{mapper, overwrite, swap};
 use crate::boot::dietab::{self, Addition};
 use crate::boot::moves::{Moves, Moving, FOLDER};
 use crate::boot::systemd::escape;
-use crate::dm::lvm::{GroupLock, Taken};
+use crate::dm::lvm::GroupLock;
 use crate::dm::swap::resume_pushing_back;
 use crate::io_engine::lock::LockFile;
 use crate::progress::{Progress, Tidy};
@@ -129,21 +129,15 @@ fn lock(name: &str) -> Result<LockFile> {
 fn alone(source: &Source, progress: &Progress) -> Result<Option<GroupLock>> {
     let mut is_told = false;
 
-    loop {
-        match swap::try_alone(source.number, LOOK_EVERY)? {
-            Taken::Alone(lock) => return Ok(Some(lock)),
-            Taken::Needless => return Ok(None),
-            Taken::Busy(group, _) if !is_told => {
-                remark!(
-                    "dieaware: All is copied; the log counts once LVM has ended what it does to the volume \
-                     group {group}."
-                );
-                is_told = true;
-            }
-            Taken::Busy(..) => {}
+    swap::alone_when(source.number, |group, _| {
+        if !is_told {
+            remark!(
+                "dieaware: All is copied; the log counts once LVM has ended what it does to the volume group {group}."
+            );
+            is_told = true;
         }
-        progress.go_on()?;
-    }
+        Ok(progress.go_on()?)
+    })
 }
 
 /// Wait until all is copied.
@@ -309,7 +303,7 @@ fn undone(source: &Source, moves: &Moves, why: anyhow::Error) -> anyhow::Error {
     let name = &source.state.name;
     // The table may be another one meanwhile.
     let back = || -> Result<()> {
-        let _alone = swap::alone(source.number)?;
+        let _alone = swap::alone(source.number, None)?;
         go_back(&Source::look(source.number)?, moves)?;
         // The kernel may have suspended it for a table that it did not put to work in the end.
         if !source.state.is_suspended && Source::look(source.number)?.state.is_suspended {
@@ -366,7 +360,8 @@ fn advance(source: &Source, args: &MoveArgs, moves: &Moves, out: &mut impl Write
     let mut work = || -> Result<()> {
         progress.go_on()?;
         if let Stage::Plain = source.stage {
-            let _alone = swap::alone(number).map_err(|err| anyhow!(plan::Refused(err)))?;
+            let _alone =
+                swap::alone(number, Some(&progress)).map_err(|err| anyhow!(plan::Refused(err)))?;
             plan::begin(&Source::look(number)?, args, moves)?;
         }
         follow(&Source::look(number)?, args, moves, &progress, out)
@@ -442,7 +437,7 @@ pub fn run(args: &MoveArgs, out: &mut impl Write) -> Result<()> {
         notes,
     };
     if args.undo {
-        let _alone = swap::alone(number)?;
+        let _alone = swap::alone(number, None)?;
         let step = undo(&Source::look(number)?, &moves)?;
         return print(&outcome(step, None, Vec::new()), args.json, out);
     }
