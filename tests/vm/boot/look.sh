@@ -187,7 +187,7 @@ stops_in_order() {
 boot_is_done() {
 	until_true systemctl is-active --quiet dieaware.target &&
 		! systemctl --failed --no-legend | grep dieaware && return
-	journalctl -b -n 40 --no-pager -o cat -u virtual-ssds -u 'dieaware@*'
+	journalctl -b -n 40 --no-pager -o cat -u virtual-ssds -u 'dieaware@*' -u dieaware-export
 	return 1
 }
 

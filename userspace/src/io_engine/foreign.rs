@@ -3,16 +3,13 @@
 //! lead to any file, to a device that does something when it is opened, or to a pipe that nobody reads. So nothing
 //! is followed there: the folder is opened once, and what is written gets its name in just that one.
 
-use std::ffi::{CString, OsString};
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::mem::size_of;
-use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
-use nix::errno::Errno;
 use nix::libc;
 use nix::unistd::{getegid, geteuid};
 use tempfile::Builder;
@@ -81,31 +78,41 @@ fn real(folder: &Path, user: User) -> io::Result<Option<PathBuf>> {
     Ok(is_foreign.then_some(real))
 }
 
-/// Open a folder to which no link leads.
-fn open_without_links(folder: &Path) -> io::Result<File> {
-    let path = CString::new(folder.as_os_str().as_bytes())?;
-    // SAFETY: of the structure, zeroes are valid.
-    let mut how: libc::open_how = unsafe { std::mem::zeroed() };
-    how.flags = (libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC) as u64;
-    how.resolve = libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_NO_MAGICLINKS;
+/// An open folder itself, whatever has its name now.
+fn itself(folder: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", folder.as_raw_fd()).into()
+}
 
-    // SAFETY: the path ends with a zero, and the structure is as long as is said.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_openat2,
-            libc::AT_FDCWD,
-            path.as_ptr(),
-            &how,
-            size_of::<libc::open_how>(),
-        )
-    };
-    let opened = Errno::result(result).map_err(|err| match err {
-        Errno::ELOOP => refused("a symbolic link of somebody else's leads to its folder"),
-        err => err.into(),
-    })?;
-    let opened = i32::try_from(opened).map_err(io::Error::other)?;
-    // SAFETY: the kernel has just opened it for us.
-    Ok(unsafe { File::from_raw_fd(opened) })
+/// Open a folder, and no link to one.
+fn open_folder(path: &Path) -> io::Result<File> {
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_PATH | libc::O_NOFOLLOW)
+        .open(path)?;
+    let kind = opened.metadata()?.file_type();
+
+    if kind.is_symlink() {
+        return Err(refused(
+            "a symbolic link of somebody else's leads to its folder",
+        ));
+    }
+    if !kind.is_dir() {
+        return Err(io::Error::from_raw_os_error(libc::ENOTDIR));
+    }
+    Ok(opened)
+}
+
+/// Open a folder to which no link leads, one part of its path after the other. openat2(2) would do that at once, but
+/// systemd refuses it to services that may make no program with another user's rights (RestrictSUIDSGID).
+fn open_without_links(folder: &Path) -> io::Result<File> {
+    let mut opened = open_folder(Path::new("/"))?;
+
+    for part in folder.components() {
+        if let Component::Normal(name) = part {
+            opened = open_folder(&itself(&opened).join(name))?;
+        }
+    }
+    Ok(opened)
 }
 
 fn place_for(path: &Path, user: User) -> io::Result<Option<Place>> {
@@ -134,11 +141,6 @@ impl Place {
         place_for(path, user)
     }
 
-    /// The folder itself, whatever has its name now.
-    fn folder(&self) -> PathBuf {
-        format!("/proc/self/fd/{}", self.folder.as_raw_fd()).into()
-    }
-
     /// What is there, if anything is.
     ///
     /// # Errors
@@ -149,7 +151,7 @@ impl Place {
         let opened = OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-            .open(self.folder().join(&self.name));
+            .open(itself(&self.folder).join(&self.name));
 
         match opened {
             Ok(file) if file.metadata()?.is_file() => Ok(Some(file)),
@@ -166,7 +168,7 @@ impl Place {
     ///
     /// When it cannot be written; the file is as it was then.
     pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        let folder = self.folder();
+        let folder = itself(&self.folder);
         let there = self.open().ok().flatten();
         let mut fresh = Builder::new()
             .prefix(".dieaware-")
