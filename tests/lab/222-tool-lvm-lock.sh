@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 300
-# sentences: 21
+# sentences: 24
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -89,10 +89,9 @@ rm "$T_DIR/locked"
 make_fs ext4 /dev/mapper/a--group-data
 modprobe dm-mirror
 at_end copy_share 100
-copy_share 1
 hold
 exits 2 "LVM is at work on the volume group a-group" tool move a--group-data "$TO"
-tool move a--group-data "$TO" >"$T_DIR/moved" 2>&1 &
+dieaware move a--group-data "$TO" >"$T_DIR/moved" 2>&1 9>&- &
 moving=$!
 sleep 2
 kill $moving
@@ -101,12 +100,41 @@ wait $moving || status=$?
 check_that "a signal ends the wait" $status -eq 130
 check_that "at once" $((SECONDS - begin)) -lt 5
 release
-PATH=$T_DIR/bin:$PATH dieaware move a--group-data "$TO" >"$T_DIR/moved" 2>&1 &
-moving=$!
-poll 60 sh -c "dmsetup table a--group-data | grep -q mirror"
-hold
-copy_share 100
-check "when all is copied, a move waits for LVM" poll 60 grep -q "All is copied" "$T_DIR/moved"
+
+# copied_while_held: a move has copied all, and waits for the lock
+copied_while_held() {
+	copy_share 1
+	PATH=$T_DIR/bin:$PATH dieaware move a--group-data "$TO" >"$T_DIR/moved" 2>&1 &
+	moving=$!
+	poll 60 sh -c "dmsetup table a--group-data | grep -q mirror"
+	hold
+	copy_share 100
+	poll 60 grep -q "All is copied" "$T_DIR/moved"
+}
+
+# ---- what LVM puts to work meanwhile
+sectors=$(((FIRST + SECOND) * MIB))
+dmsetup create first <<<"$plain"
+dmsetup create second --table "0 $sectors zero"
+foreign="0 $sectors mirror core 2 2048 nosync 2 $(dmsetup info -c --noheadings -o devno first) 0 $(dmsetup info -c --noheadings -o devno second) 0"
+copied_while_held
+dmsetup load a--group-data --table "$foreign"
+dmsetup resume a--group-data
+release
+status=0
+wait $moving || status=$?
+cat "$T_DIR/moved"
+check_that "a move ends if LVM has given the volume another table" "$status" -eq 3
+check_that "and says that this stays" "$(<"$T_DIR/moved")" =~ "somebody else has given a--group-data another table"
+check_that "as it does" "$(table_of a--group-data)" =~ " mirror core 2 2048 nosync 2 "
+dmsetup load a--group-data <<<"$plain"
+dmsetup resume a--group-data
+drop_target first
+drop_target second
+rm -f "$T_DIR/locked"
+
+# ---- and a move without that
+check "when all is copied, a move waits for LVM" copied_while_held
 check "for as long as it takes" is_running $moving
 release
 check "and then the log counts" wait $moving

@@ -30,6 +30,7 @@ use crate::boot::moves::{Moves, Moving, FOLDER};
 use crate::boot::systemd::escape;
 use crate::dm::lvm::GroupLock;
 use crate::dm::swap::resume_pushing_back;
+use crate::dm::tables::Table;
 use crate::io_engine::lock::LockFile;
 use crate::progress::{Progress, Tidy};
 use crate::units::SECTOR_BYTES;
@@ -298,22 +299,31 @@ fn go_back(source: &Source, moves: &Moves) -> Result<()> {
     stack::take_apart(source, moves).map(|_| ())
 }
 
-/// What has failed, or was interrupted, is undone.
-fn undone(source: &Source, moves: &Moves, why: anyhow::Error) -> anyhow::Error {
+/// What has failed, or was interrupted, is undone. `own` is the table that it had before all of it.
+fn undone(source: &Source, own: &Table, moves: &Moves, why: anyhow::Error) -> anyhow::Error {
     let name = &source.state.name;
     // The table may be another one meanwhile.
-    let back = || -> Result<()> {
+    let back = || -> Result<Source> {
         let _alone = swap::alone(source.number, None)?;
         go_back(&Source::look(source.number)?, moves)?;
+        let now = Source::look(source.number)?;
         // The kernel may have suspended it for a table that it did not put to work in the end.
-        if !source.state.is_suspended && Source::look(source.number)?.state.is_suspended {
+        if !source.state.is_suspended && now.state.is_suspended {
             resume_pushing_back(name)?;
+            return Source::look(source.number);
         }
-        Ok(())
+        Ok(now)
     };
 
     match back() {
-        Ok(()) => why.context(format!("{name} is as it was")),
+        Ok(now) if now.table != *own => why.context(format!(
+            "somebody else has given {name} another table meanwhile, which stays"
+        )),
+        Ok(_) if why.is::<switch::Signless>() => why.context(format!(
+            "{name} has its own table again, but it may be that its filesystem is not found there any more when it is \
+             mounted the next time: copy what it holds before it is unmounted"
+        )),
+        Ok(_) => why.context(format!("{name} is as it was")),
         Err(err) => why.context(format!(
             "{name} could not be given back what it was ({err:#}): \"dieaware move --undo {name}\" tries again"
         )),
@@ -337,8 +347,13 @@ fn follow(
         wait(source, args, progress, out)?;
     }
     let _alone = alone(source, progress)?;
-    // A signal ends the wait for what is on its way.
-    complete(source, legs, moves).map_err(|err| progress.go_on().err().map_or(err, Into::into))
+    // Whoever had the lock until now may have ended the move by that.
+    stack::require_live(source, &source.table)?;
+    complete(source, legs, moves).map_err(|err| match progress.go_on() {
+        // A signal ends the wait for what is on its way.
+        Err(interrupted) if !err.is::<switch::Signless>() => interrupted.into(),
+        _ => err,
+    })
 }
 
 fn require_same_target(log: &stack::Leg, args: &MoveArgs) -> Result<()> {
@@ -357,6 +372,7 @@ fn advance(source: &Source, args: &MoveArgs, moves: &Moves, out: &mut impl Write
     let progress = Progress::new()?;
     let _tidy = Tidy::begin();
     let number = source.number;
+    let own = stack::own_table(source)?;
     let mut work = || -> Result<()> {
         progress.go_on()?;
         if let Stage::Plain = source.stage {
@@ -370,7 +386,7 @@ fn advance(source: &Source, args: &MoveArgs, moves: &Moves, out: &mut impl Write
     work().map_err(|err| match err.downcast::<plan::Refused>() {
         // Nothing was begun.
         Ok(plan::Refused(err)) => err,
-        Err(err) => undone(source, moves, err),
+        Err(err) => undone(source, &own, moves, err),
     })
 }
 

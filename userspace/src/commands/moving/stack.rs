@@ -126,6 +126,22 @@ impl Source {
     }
 }
 
+/// The table that a device has when no move of it was begun.
+///
+/// # Errors
+///
+/// When device-mapper does not tell.
+pub fn own_table(source: &Source) -> Result<Table> {
+    let Stage::Mirrored(legs) = &source.stage else {
+        return Ok(source.table.clone());
+    };
+    let old = &legs.from;
+    let text =
+        dm::table(old.number).with_context(|| format!("{} cannot be looked at", old.name))?;
+
+    Table::parse(&text).map_err(|err| anyhow!("{}: {err}", old.name))
+}
+
 fn old_name(name: &str) -> String {
     format!("{name}-old")
 }
@@ -279,7 +295,7 @@ pub fn mirror(source: &Source, log: &str) -> Result<()> {
 /// # Errors
 ///
 /// When another table than this one is at work.
-fn require_live(source: &Source, wanted: &Table) -> Result<()> {
+pub fn require_live(source: &Source, wanted: &Table) -> Result<()> {
     let name = &source.state.name;
     let now = Table::parse(&dm::table(source.number)?).map_err(|err| anyhow!("{name}: {err}"))?;
 
@@ -336,25 +352,45 @@ pub fn left_behind(source: &Source, moves: &Moves) -> Result<Option<Moving>> {
     Ok(is_hidden.then_some(moving))
 }
 
+/// What is loaded beside the table at work.
+enum Loaded {
+    Nothing,
+    /// What a step of a move has loaded.
+    Ours,
+    Foreign,
+}
+
+fn loaded(source: &Source, own: &Table) -> Result<Loaded> {
+    let Some(loaded) = swap::inactive(source.number)? else {
+        return Ok(Loaded::Nothing);
+    };
+
+    Ok(match stage(&loaded)? {
+        Stage::Mirrored(_) | Stage::Switched(_) => Loaded::Ours,
+        Stage::Plain if loaded == *own => Loaded::Ours,
+        Stage::Plain => Loaded::Foreign,
+    })
+}
+
 /// Give the device its own table again, unless it has it.
 fn give_back(source: &Source) -> Result<()> {
     let name = &source.state.name;
+    let own = own_table(source)?;
+    let loaded = loaded(source, &own)?;
 
     match &source.stage {
         Stage::Switched(_) => bail!("{name} is in log mode already"),
         Stage::Plain => {
-            let loaded = swap::inactive(source.number)?;
-            let is_ours = match loaded.as_ref().map(stage).transpose()? {
-                None => return Ok(()),
-                Some(Stage::Mirrored(_) | Stage::Switched(_)) => true,
-                Some(Stage::Plain) => loaded.as_ref() == Some(&source.table),
-            };
-            if is_ours {
+            if let Loaded::Ours = loaded {
                 dm::swap::clear(name)?;
             }
         }
-        Stage::Mirrored(legs) => {
-            let text = dm::table(legs.from.number)?;
+        Stage::Mirrored(_) => {
+            // Whoever has loaded it is going to put it to work.
+            if let Loaded::Foreign = loaded {
+                bail!("somebody else has loaded a table, which stays");
+            }
+            let text = own.to_string();
             dm::swap::load(name, &text, false)?;
             require_loaded(source, &text)?;
             require_live(source, &source.table)?;

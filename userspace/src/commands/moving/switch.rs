@@ -8,9 +8,11 @@
 //! Who is killed just then leaves it suspended: what uses it waits, and the next run ends it.
 
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::path::Path;
 
 use anyhow::{anyhow, bail, Context, Result};
+use thiserror::Error;
 
 use super::super::swap;
 use super::stack::{self, Legs, Source, Stage};
@@ -20,6 +22,11 @@ use crate::dm::ioctl::Control;
 use crate::dm::mirror::Progress;
 use crate::dm::swap::load;
 use crate::dm::tables::Table;
+
+/// What the old device was hidden by could not be undone. It counts all the same.
+#[derive(Debug, Error)]
+#[error("the old device lacks signs of its filesystem now: {0}")]
+pub struct Signless(io::Error);
 
 /// Everything that the moment takes.
 struct Switch {
@@ -68,16 +75,19 @@ impl Switch {
         Ok(())
     }
 
+    /// The old device is not hidden any more, for that reason.
+    fn shown(&mut self, why: anyhow::Error) -> anyhow::Error {
+        match self.hider.show() {
+            Ok(()) => why,
+            Err(err) => anyhow!(Signless(err)).context(format!("{why:#}")),
+        }
+    }
+
     fn hide(&mut self) -> Result<()> {
         let Err(err) = self.hider.hide() else {
             return Ok(());
         };
-        match self.hider.show() {
-            Ok(()) => Err(anyhow!(err).context("The old device cannot be hidden")),
-            Err(other) => Err(anyhow!(
-                "The old device cannot be hidden ({err}), and lacks signs of its filesystem now ({other})"
-            )),
-        }
+        Err(self.shown(anyhow!(err).context("The old device cannot be hidden")))
     }
 
     /// The device is suspended.
@@ -92,15 +102,18 @@ impl Switch {
             .context("The device in log mode cannot be flushed")?;
         self.require_loaded()?;
         self.hide()?;
-        if let Err(err) = self.control.resume() {
-            self.hider.show().context("The old device remains hidden")?;
-            return Err(err.into());
-        }
-        Ok(())
+        let resumed = self.control.resume();
+        resumed.map_err(|err| self.shown(err.into()))
     }
 
-    /// Let the mirror go on.
+    /// Let the mirror go on. What somebody else has loaded would be put to work by that, and is not ours to take
+    /// away: he resumes the device himself.
     fn leave(&mut self) -> Result<()> {
+        let loaded = self.control.loaded()?;
+
+        if !loaded.is_empty() && loaded != self.table.segments() {
+            bail!("somebody else has loaded a table, which stays");
+        }
         self.control.clear()?;
         self.control.resume()?;
         Ok(())
