@@ -87,7 +87,7 @@ device() {
 # make FS: ext4 with all its tables, which it would write in the background otherwise
 make() {
 	local options=()
-	[[ $1 != ext4 ]] || options=(-E lazy_itable_init=0,lazy_journal_init=0)
+	[[ $1 != ext4 ]] || options=(-E "lazy_itable_init=0,lazy_journal_init=0")
 	make_fs "$1" "$BELOW" "${options[@]}"
 }
 
