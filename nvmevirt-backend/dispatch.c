@@ -471,6 +471,12 @@ struct served {
 	bool leaves;
 };
 
+/* Of admin commands whoever rings for I/O may be the only one to learn, if theirs came late. */
+static bool is_left(const struct nvmev *nvmev)
+{
+	return nvmev_sq_look(nvmev, 0) != NVMEV_SQ_EMPTY || !nvmev_has_free_slot(&nvmev->queues);
+}
+
 /*
  * What cannot be done here is left for the dispatcher, and so is all that is no command:
  * has_work_locked() finds it.
@@ -487,20 +493,20 @@ static void serve_locked(struct nvmev *nvmev, struct served *served)
 	lockdep_assert_held(&nvmev->turn_lock);
 
 	served->leaves = true;
+	served->at_ns = batch.now_ns;
 	if (READ_ONCE(nvmev->watch.stopped) || READ_ONCE(nvmev->power_failed) ||
 	    nvmev_outage_is_failing(nvmev) || nvmev_ctrl_has_news(nvmev) ||
 	    !nvmev_ctrl_is_ready(nvmev))
 		return;
 	fetch_batch(nvmev, &batch);
+	served->leaves = batch.leaves || batch.is_closed || is_left(nvmev);
 	if (!batch.nr)
 		return;
 	for (i = 0; i < batch.nr; i++)
 		move(nvmev, nvmev->batch[i]);
 	nvmev_cmds_complete(nvmev, nvmev->batch, batch.nr);
 	WRITE_ONCE(nvmev->watch.idle_work, true);
-	served->at_ns = batch.now_ns;
 	served->nr = batch.nr;
-	served->leaves = batch.leaves || batch.is_closed;
 	if (ftl_nr_failures(nvmev->ftl) != nvmev->failures_seen) {
 		WRITE_ONCE(nvmev->inject.check_health, true);
 		served->leaves = true;
@@ -531,6 +537,7 @@ static void look_locked(struct nvmev_watch *watch, u32 nr_served, u64 now_ns)
 		watch->since_ns = now_ns;
 	}
 	WRITE_ONCE(watch->leaves, false);
+	watch->looked_ns = now_ns;
 	if (watch->awake || has_work_locked(watch, now_ns)) {
 		/* The dispatcher arms the timers again before it sleeps. */
 		watch->soon = false;
@@ -540,13 +547,19 @@ static void look_locked(struct nvmev_watch *watch, u32 nr_served, u64 now_ns)
 	}
 }
 
-/* What was rung for is all done: only the slow look is put off. */
+/*
+ * What was rung for is all done. The slow look is put off, as the drive is not idle; but what it is
+ * for besides is looked for now, if nobody has for as long as it has when nothing happens.
+ */
 static void put_off_slow_look_locked(struct nvmev_watch *watch, u64 now_ns)
 {
 	lockdep_assert_held(&watch->lock);
 
 	watch->slow_ns = now_ns + ACTIVE_LOOK_NS;
-	arm_slow_locked(watch);
+	if (now_ns >= watch->looked_ns + IDLE_LOOK_NS)
+		look_locked(watch, 0, now_ns);
+	else
+		arm_slow_locked(watch);
 }
 
 /*

@@ -563,7 +563,10 @@ bool nvmev_io_is_alone(const struct nvme_command *sqe)
 	       opcode == DIEAWARE_CMD_COMPACT || opcode == DIEAWARE_CMD_REDISTRIBUTE;
 }
 
-/* Nothing that it takes can sleep: the timer may not, and knows from here that it need not. */
+/*
+ * Nothing that it takes can sleep: whoever serves in passing may not, and knows from here that it
+ * need not.
+ */
 u32 nvmev_io_quick_pages(struct nvmev *nvmev, const struct nvme_command *sqe)
 {
 	struct nvmev_ns *ns = nvmev_ns_find(nvmev, le32_to_cpu(sqe->common.nsid));

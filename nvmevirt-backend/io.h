@@ -34,17 +34,17 @@ struct nvmev_copy {
 bool nvmev_io_is_alone(const struct nvme_command *sqe);
 
 /*
- * Pages that the timer moves at once: of one command they take some ten microseconds, of as many
+ * Pages that are moved in passing, at once: of one command they take some ten microseconds, of as many
  * commands of one page each some hundred, with interrupts off
  */
 #define NVMEV_QUICK_PAGES	32U
 
 /**
- * nvmev_io_quick_pages() - is this a short read or write that can be done by the timer?
+ * nvmev_io_quick_pages() - is this a short read or write that can be done in passing?
  * @nvmev: the SSD
  * @sqe: the command
  *
- * Context: the timer, in its turn; the command must be started before another one.
+ * Context: whoever serves in passing; the command must be started before another one.
  * Return: number of its pages, at most NVMEV_QUICK_PAGES, or 0 if it is none.
  */
 u32 nvmev_io_quick_pages(struct nvmev *nvmev, const struct nvme_command *sqe);

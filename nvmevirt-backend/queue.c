@@ -75,7 +75,7 @@ static bool admin_has_room(const struct nvmev *nvmev)
 	       READ_ONCE(nvmev->queues.nr_late);
 }
 
-static bool has_free_slot(const struct nvmev_queues *queues)
+bool nvmev_has_free_slot(const struct nvmev_queues *queues)
 {
 	return READ_ONCE(queues->nr_free) > NVMEV_ADMIN_SLOTS;
 }
@@ -92,7 +92,7 @@ enum nvmev_sq_state nvmev_sq_look(const struct nvmev *nvmev, u32 id)
 		return NVMEV_SQ_EMPTY;
 	if (tail >= sq->depth)
 		return READ_ONCE(sq->is_bad) ? NVMEV_SQ_EMPTY : NVMEV_SQ_BAD;
-	if (id ? !has_free_slot(&nvmev->queues) : !admin_has_room(nvmev))
+	if (id ? !nvmev_has_free_slot(&nvmev->queues) : !admin_has_room(nvmev))
 		return NVMEV_SQ_EMPTY;
 	return NVMEV_SQ_READY;
 }
@@ -171,7 +171,7 @@ struct nvmev_cmd *nvmev_cmd_get(struct nvmev *nvmev)
 	unsigned long flags;
 
 	spin_lock_irqsave(&queues->post_lock, flags);
-	if (has_free_slot(queues))
+	if (nvmev_has_free_slot(queues))
 		cmd = take_slot(queues);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 	return cmd;
@@ -413,7 +413,7 @@ static enum hrtimer_restart post_due(struct hrtimer *timer)
 	bool starved;
 
 	spin_lock_irqsave(&queues->post_lock, flags);
-	starved = !has_free_slot(queues) || (queues->backlogged & BIT(0));
+	starved = !nvmev_has_free_slot(queues) || (queues->backlogged & BIT(0));
 	/* Unless there is room now */
 	queues->backlog_tries = min(queues->backlog_tries + 1, BACKLOG_MAX_TRIES);
 	posted = post_due_locked(nvmev, now_ns);

@@ -235,6 +235,12 @@ void nvmev_cq_create(struct nvmev *nvmev, u32 id, const struct nvmev_cq *cq);
 void nvmev_cq_delete(struct nvmev *nvmev, u32 id);
 
 /**
+ * nvmev_has_free_slot() - is there room for another command of an I/O queue?
+ * @queues: the queues; without room their submission queues look empty
+ */
+bool nvmev_has_free_slot(const struct nvmev_queues *queues);
+
+/**
  * nvmev_sq_look() - look at the doorbell of a submission queue
  * @nvmev: the SSD
  * @id: its number

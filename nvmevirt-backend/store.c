@@ -17,8 +17,8 @@
  */
 #define STORE_GFP	(GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-/* What there is at once, in an interrupt as well, or nothing */
-#define NOW_GFP		(GFP_NOWAIT | __GFP_NOWARN)
+/* What there is at once, in an interrupt as well, and nothing that reclaim keeps for itself */
+#define NOW_GFP		(GFP_NOWAIT | __GFP_NOMEMALLOC | __GFP_NOWARN)
 
 /* Marks of a page that is unreadable as a whole */
 #define ALL_SECTORS	GENMASK(FTL_PAGE_BYTES / SECTOR_SIZE - 1, 0)

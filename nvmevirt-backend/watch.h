@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * When to wake the dispatcher. Nothing traps when the host rings a doorbell, so a probe in the
- * block layer and a timer say when to look: dispatch.c explains it.
+ * When to wake the dispatcher. Nothing traps when the host rings a doorbell, so whoever gives
+ * requests to the driver, a probe in the block layer and timers say when to look: dispatch.c
+ * explains it.
  */
 #ifndef NVMEV_WATCH_H
 #define NVMEV_WATCH_H
@@ -18,18 +19,20 @@ struct task_struct;
  * @link: entry in the list that the probe of the tracepoint goes through
  * @thread: the dispatcher
  * @lock: protects what is below
- * @timer: looks at the doorbells soon, for what is expected, or all the time (poll_us)
+ * @timer: looks at the doorbells soon, for what is expected or was rung for and is not short, or all
+ *	the time (poll_us)
  * @slow_timer: looks at doorbells and registers now and then
  * @expected: I/O requests that the block layer has issued and the dispatcher not fetched
  * @since_ns: time since which the dispatcher waits for what is expected, ktime_get(); begins anew
  *	when the timer has served something
  * @announced_ns: time of the last announcement of one of them
  * @admin_until_ns: until then an admin request may be on its way; 0 if none is
- * @soon: whether @timer is set for what is expected
- * @leaves: whether something was rung for that is none for @timer to serve
+ * @soon: whether @timer is set for what is expected, or was rung for
+ * @leaves: whether something was rung for that @timer is not to serve
  * @awake: whether the dispatcher runs, and so looks by itself before it sleeps
  * @stopped: whether the timers may not be set any more
  * @idle_work: whether there may be background work for an idle drive, see nvmev_ns_idle()
+ * @looked_ns: time of the last look at all doorbells and registers, by a timer or in passing
  * @slow_ns: time of the next slow look. It moves on with each command, the timer does not
  * @slow_set_ns: time that @slow_timer is set to, U64_MAX while it is not
  * @active_until_ns: end of the time in which the slow look has its faster rate
@@ -50,6 +53,7 @@ struct nvmev_watch {
 	bool awake;
 	bool stopped;
 	bool idle_work;
+	u64 looked_ns;
 	u64 slow_ns;
 	u64 slow_set_ns;
 	u64 active_until_ns;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Short commands are served by the timer that finds them, and no thread is woken; all others by the dispatcher, with
-# the same data, faults and times. Whoever looks into the FTL meanwhile keeps the timer away from it. The timer of the
-# completions calls the host's handler, on the CPU that the interrupt belongs to.
+# Short commands are served by whoever has rung, or by the timer that finds them, and no thread is woken; all others by
+# the dispatcher, with the same data, faults and times. Whoever looks into the FTL meanwhile keeps both away from it. The
+# timer of the completions calls the host's handler, on the CPU that the interrupt belongs to.
 # kernels: uml debug
 # smp: 4
 # smp on uml: 2
