@@ -124,7 +124,10 @@ void dmda_log_draft_wait(struct dmda_log *log)
 	spin_unlock_irq(&log->lock);
 }
 
-/* The target's own operations in the batch, which wait for the next commit, are nobody's writes. */
+/*
+ * The target's own operations in the batch, which wait for the next commit, are nobody's writes. But a
+ * draft that they came behind was in vain.
+ */
 static bool is_of_one_write_locked(const struct dmda_log *log, u32 nr_own)
 {
 	const struct dmda_commit *commit = &log->journal.commit;
@@ -132,7 +135,7 @@ static bool is_of_one_write_locked(const struct dmda_log *log, u32 nr_own)
 	lockdep_assert_held(&log->lock);
 
 	return commit->sealed_seq == commit->durable_seq + nr_own + 1 &&
-		(nr_own || commit->nr == log->super.journal_unit_sectors);
+		(nr_own ? !commit->draft.nr : commit->nr == log->super.journal_unit_sectors);
 }
 
 void dmda_log_draft_learn_locked(struct dmda_log *log, bool is_asked)
