@@ -37,6 +37,16 @@ some() {
 		--randrepeat=0 --randseed=17 "${@:3}"
 }
 
+# begin KIND OPTION...: in the background, until end(). The process that this kills has to be fio: it has the disk open.
+begin() {
+	(
+		fio() {
+			exec /usr/bin/env fio "$@"
+		}
+		some "$1" 1000000 --time_based --runtime=60 --ioengine=libaio "${@:2}"
+	) >/dev/null 2>&1 &
+}
+
 batches() {
 	some randread 1000 --ioengine=libaio --iodepth=16 --iodepth_batch=8 --iodepth_low=8
 }
@@ -78,7 +88,7 @@ rebind() {
 
 	address=$(<"$CONFIGFS/ssd0/pci_address")
 	for times in 1 2 3; do
-		some randread 1000000 --time_based --runtime=60 --ioengine=libaio --iodepth=8 >/dev/null 2>&1 &
+		begin randread --iodepth=8
 		sleep 0.3
 		kill -0 $!
 		echo "$address" >/sys/bus/pci/drivers/nvme/unbind
@@ -96,7 +106,7 @@ check "and its data verifies" verify
 
 # Somebody has the disk open while it goes.
 exec {open}<"$DEV"
-nvmev-ssd power-off ssd0
+nvmev-ssd power-off ssd0 --force
 DEV=$(nvmev-ssd power-on ssd0)
 check_that "of a disk that has gone nothing is read" "$(dd bs=4k count=1 iflag=direct status=none <&$open | wc -c)" -eq 0
 poll 20 is_followed
@@ -106,7 +116,7 @@ check "and verifies" verify
 
 # The power fails while commands come from all sides.
 for times in 1 2 3; do
-	some randrw 1000000 --time_based --runtime=60 --ioengine=libaio --iodepth=16 --numjobs=2 >/dev/null 2>&1 &
+	begin randrw --iodepth=16 --numjobs=2
 	sleep 0.3
 	kill -0 $!
 	nvmev-ssd power-cut ssd0
