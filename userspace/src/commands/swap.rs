@@ -294,6 +294,14 @@ pub fn has_leftover(held: &Held) -> Result<bool> {
     }
 }
 
+/// Of a table that somebody else has loaded, and is going to put to work.
+pub fn foreign_stays(name: &str) -> anyhow::Error {
+    anyhow!(
+        "somebody else has loaded a table, which stays; if nobody is at work there, \"dmsetup clear {name}\" takes \
+         it away"
+    )
+}
+
 /// Take such a table away.
 ///
 /// # Errors
@@ -391,7 +399,7 @@ fn put_back(held: &Held) -> Result<Back> {
         return Ok(Back::Foreign);
     }
     if is_foreign && (!is_as_it_was(&now, held) || state.is_suspended) {
-        bail!("somebody else has loaded a table, which stays");
+        return Err(foreign_stays(name));
     }
     if is_as_it_was(&now, held) {
         if state.is_suspended {

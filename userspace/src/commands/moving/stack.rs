@@ -372,24 +372,32 @@ fn loaded(source: &Source, own: &Table) -> Result<Loaded> {
     })
 }
 
+/// Whoever has loaded a table is going to put it to work.
+///
+/// # Errors
+///
+/// When there is one that no step of a move has loaded.
+pub fn require_none_foreign(source: &Source) -> Result<()> {
+    match loaded(source, &own_table(source)?)? {
+        Loaded::Foreign => Err(swap::foreign_stays(&source.state.name)),
+        Loaded::Nothing | Loaded::Ours => Ok(()),
+    }
+}
+
 /// Give the device its own table again, unless it has it.
 fn give_back(source: &Source) -> Result<()> {
     let name = &source.state.name;
     let own = own_table(source)?;
-    let loaded = loaded(source, &own)?;
 
     match &source.stage {
         Stage::Switched(_) => bail!("{name} is in log mode already"),
         Stage::Plain => {
-            if let Loaded::Ours = loaded {
+            if let Loaded::Ours = loaded(source, &own)? {
                 dm::swap::clear(name)?;
             }
         }
         Stage::Mirrored(_) => {
-            // Whoever has loaded it is going to put it to work.
-            if let Loaded::Foreign = loaded {
-                bail!("somebody else has loaded a table, which stays");
-            }
+            require_none_foreign(source)?;
             let text = own.to_string();
             dm::swap::load(name, &text, false)?;
             require_loaded(source, &text)?;

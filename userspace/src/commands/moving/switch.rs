@@ -30,6 +30,7 @@ pub struct Signless(io::Error);
 
 /// Everything that the moment takes.
 struct Switch {
+    name: String,
     control: Control,
     log: File,
     hider: Hider,
@@ -53,12 +54,15 @@ impl Switch {
         let hider = hider(legs, signs)?;
         let line = format!("0 {} linear {} 0\n", source.len_sectors(), legs.to.number);
 
+        // It may have come at any time of the copying.
+        stack::require_none_foreign(source)?;
         load(name, &line, false).context("The table was not loaded")?;
         stack::require_loaded(source, &line)?;
         // What was copied is not durable yet. Most of it is now, so that little is left to wait for.
         log.sync_all()
             .with_context(|| format!("{node} cannot be flushed"))?;
         Ok(Self {
+            name: name.clone(),
             table: Table::parse(&line).map_err(|err| anyhow!(err))?,
             control: Control::open(name)?,
             log,
@@ -112,7 +116,7 @@ impl Switch {
         let loaded = self.control.loaded()?;
 
         if !loaded.is_empty() && loaded != self.table.segments() {
-            bail!("somebody else has loaded a table, which stays");
+            return Err(swap::foreign_stays(&self.name));
         }
         self.control.clear()?;
         self.control.resume()?;
