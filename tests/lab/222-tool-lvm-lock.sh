@@ -7,9 +7,9 @@
 # smp: 2
 # smp on uml: 1
 # mem: 2G
-# seconds: 60
+# seconds: 110
 # timeout: 300
-# sentences: 24
+# sentences: 34
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -131,6 +131,28 @@ dmsetup load a--group-data <<<"$plain"
 dmsetup resume a--group-data
 drop_target first
 drop_target second
+
+# ---- what goes back does not wait for ever: writes may wait for it
+# went_back STATUS EXPECTED: it has waited for LVM and said so, and went back at last, while LVM has the lock still
+went_back() {
+	cat "$T_DIR/moved"
+	check_that "it goes back" "$1" -eq "$2"
+	check_that "after it said for whom it waits" "$(<"$T_DIR/moved")" =~ "LVM has its lock of the volume group a-group: waiting"
+	check_that "and that it goes on without the lock" "$(<"$T_DIR/moved")" =~ "it is done without LVM's lock"
+	check_that "and its own table is at work again" "$(table_of a--group-data)" == "$plain"
+	release
+}
+check "when all is copied, a move is interrupted" copied_while_held
+kill $moving
+status=0
+wait $moving || status=$?
+went_back "$status" 130
+check "when all is copied, a move is killed" copied_while_held
+kill -9 $moving
+wait $moving || true
+status=0
+tool move --undo a--group-data >"$T_DIR/moved" 2>&1 || status=$?
+went_back "$status" 0
 rm -f "$T_DIR/locked"
 
 # ---- and a move without that

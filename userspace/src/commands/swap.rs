@@ -168,7 +168,7 @@ fn is_part_of_lvm(state: &State) -> bool {
 }
 
 /// A command of LVM's takes seconds, but may ask somebody something meanwhile.
-const MOST_WAIT: Duration = Duration::from_secs(20);
+pub const MOST_WAIT: Duration = Duration::from_secs(20);
 
 /// So long nobody is asked meanwhile whether to go on.
 const ASK_EVERY: Duration = Duration::from_millis(250);
@@ -197,7 +197,7 @@ pub fn alone_when(
     }
 }
 
-/// The same, for a while, and until somebody wants it to end; with `None`, a signal ends the process.
+/// The same, for a while, and until somebody wants it to end, of which `None` knows nothing.
 ///
 /// # Errors
 ///
@@ -216,6 +216,31 @@ pub fn alone(number: DeviceNumber, progress: Option<&Progress>) -> Result<Option
             node_of(number),
             path.display()
         )))
+    })
+}
+
+/// The same for what must not fail for that, since what uses the device may wait for it: whoever is in the
+/// middle is waited for up to `most`, which is said, and then it is done without being alone.
+pub fn alone_if_soon(number: DeviceNumber, most: Duration) -> Option<GroupLock> {
+    let end = Instant::now() + most;
+    let mut is_told = false;
+    let taken = alone_when(number, |group, _| {
+        if !is_told {
+            remark!(
+                "dieaware: LVM has its lock of the volume group {group}: waiting for that, {} seconds at most.",
+                most.as_secs()
+            );
+            is_told = true;
+        }
+        if Instant::now() < end {
+            return Ok(());
+        }
+        bail!("LVM is at work on the volume group {group} still");
+    });
+
+    taken.unwrap_or_else(|err| {
+        complain!("dieaware: {err:#}: it is done without LVM's lock.");
+        None
     })
 }
 

@@ -39,6 +39,9 @@ use crate::units::SECTOR_BYTES;
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
+/// So long LVM is waited for while the device is suspended.
+const BRIEFLY: Duration = Duration::from_secs(2);
+
 /// Move a device that is in use into log mode on another device, with all that it holds
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dieaware move /srv /dev/nvme1n1\n\n\
@@ -139,6 +142,18 @@ fn alone(source: &Source, progress: &Progress) -> Result<Option<GroupLock>> {
         }
         Ok(progress.go_on()?)
     })
+}
+
+/// Be alone for going back, or for ending what was decided, if LVM's lock is free soon. What uses the device
+/// waits for it where a device below has failed, or it is suspended: LVM may even wait for the same. Each step
+/// looks at what is at work, and loaded, so that what LVM has done stays.
+fn alone_if_soon(source: &Source) -> Option<GroupLock> {
+    let most = if source.state.is_suspended {
+        BRIEFLY
+    } else {
+        swap::MOST_WAIT
+    };
+    swap::alone_if_soon(source.number, most)
 }
 
 /// Wait until all is copied.
@@ -304,7 +319,7 @@ fn undone(source: &Source, own: &Table, moves: &Moves, why: anyhow::Error) -> an
     let name = &source.state.name;
     // The table may be another one meanwhile.
     let back = || -> Result<Source> {
-        let _alone = swap::alone(source.number, None)?;
+        let _alone = alone_if_soon(&Source::look(source.number)?);
         go_back(&Source::look(source.number)?, moves)?;
         let now = Source::look(source.number)?;
         // The kernel may have suspended it for a table that it did not put to work in the end.
@@ -453,7 +468,7 @@ pub fn run(args: &MoveArgs, out: &mut impl Write) -> Result<()> {
         notes,
     };
     if args.undo {
-        let _alone = swap::alone(number, None)?;
+        let _alone = alone_if_soon(&source);
         let step = undo(&Source::look(number)?, &moves)?;
         return print(&outcome(step, None, Vec::new()), args.json, out);
     }
