@@ -361,7 +361,11 @@ fn follow(
     if !source.state.is_suspended {
         wait(source, args, progress, out)?;
     }
-    let _alone = alone(source, progress)?;
+    let _alone = if source.state.is_suspended {
+        alone_if_soon(source)
+    } else {
+        alone(source, progress)?
+    };
     // Whoever had the lock until now may have ended the move by that.
     stack::require_live(source, &source.table)?;
     complete(source, legs, moves).map_err(|err| match progress.go_on() {
