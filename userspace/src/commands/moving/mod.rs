@@ -331,14 +331,25 @@ fn undone(source: &Source, own: &Table, moves: &Moves, why: anyhow::Error) -> an
     };
 
     match back() {
-        Ok(now) if now.table != *own => why.context(format!(
-            "somebody else has given {name} another table meanwhile, which stays"
-        )),
-        Ok(_) if why.is::<switch::Signless>() => why.context(format!(
-            "{name} has its own table again, but it may be that its filesystem is not found there any more when it is \
-             mounted the next time: copy what it holds before it is unmounted"
-        )),
-        Ok(_) => why.context(format!("{name} is as it was")),
+        Ok(now) => {
+            let is_own = now.table == *own;
+            let what = if is_own {
+                format!("{name} has its own table again")
+            } else {
+                format!("somebody else has given {name} another table meanwhile, which stays")
+            };
+            if why.is::<switch::Signless>() {
+                return why.context(format!(
+                    "{what}, but it may be that its filesystem is not found there any more when it is mounted the \
+                     next time: copy what it holds before it is unmounted"
+                ));
+            }
+            why.context(if is_own {
+                format!("{name} is as it was")
+            } else {
+                what
+            })
+        }
         Err(err) => why.context(format!(
             "{name} could not be given back what it was ({err:#}): \"dieaware move --undo {name}\" tries again"
         )),
@@ -391,13 +402,16 @@ fn advance(source: &Source, args: &MoveArgs, moves: &Moves, out: &mut impl Write
     let progress = Progress::new()?;
     let _tidy = Tidy::begin();
     let number = source.number;
-    let own = stack::own_table(source)?;
+    let mut own = stack::own_table(source)?;
     let mut work = || -> Result<()> {
         progress.go_on()?;
         if let Stage::Plain = source.stage {
             let _alone =
                 swap::alone(number, Some(&progress)).map_err(|err| anyhow!(plan::Refused(err)))?;
-            plan::begin(&Source::look(number)?, args, moves)?;
+            // While it was waited for, LVM may have given it another one.
+            let source = Source::look(number)?;
+            own = stack::own_table(&source)?;
+            plan::begin(&source, args, moves)?;
         }
         follow(&Source::look(number)?, args, moves, &progress, out)
     };
