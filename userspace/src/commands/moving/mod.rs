@@ -301,15 +301,14 @@ fn settle_after_crash(
     ])
 }
 
+fn how_to_end(name: &str) -> String {
+    format!("{name} is moved but for the last step: \"dieaware move\" as before ends it")
+}
+
 /// Give it its old table, and take away what was made.
 fn go_back(source: &Source, moves: &Moves) -> Result<()> {
-    let name = &source.state.name;
-    let is_hidden = switch::is_hidden(source, moves)?;
-
-    if is_hidden {
-        return Err(usage(format!(
-            "{name} is moved but for the last step: \"dieaware move\" as before ends it"
-        )));
+    if switch::is_hidden(source, moves)? {
+        return Err(usage(how_to_end(&source.state.name)));
     }
     stack::take_apart(source, moves).map(|_| ())
 }
@@ -317,21 +316,26 @@ fn go_back(source: &Source, moves: &Moves) -> Result<()> {
 /// What has failed, or was interrupted, is undone. `own` is the table that it had before all of it.
 fn undone(source: &Source, own: &Table, moves: &Moves, why: anyhow::Error) -> anyhow::Error {
     let name = &source.state.name;
-    // The table may be another one meanwhile.
-    let back = || -> Result<Source> {
+    // The table may be another one meanwhile. None: there is no way back any more.
+    let back = || -> Result<Option<Source>> {
         let _alone = alone_if_soon(&Source::look(source.number)?);
-        go_back(&Source::look(source.number)?, moves)?;
+        let now = Source::look(source.number)?;
+        if switch::is_hidden(&now, moves)? {
+            return Ok(None);
+        }
+        go_back(&now, moves)?;
         let now = Source::look(source.number)?;
         // The kernel may have suspended it for a table that it did not put to work in the end.
         if !source.state.is_suspended && now.state.is_suspended {
             resume_pushing_back(name)?;
-            return Source::look(source.number);
+            return Source::look(source.number).map(Some);
         }
-        Ok(now)
+        Ok(Some(now))
     };
 
     match back() {
-        Ok(now) => {
+        Ok(None) => why.context(how_to_end(name)),
+        Ok(Some(now)) => {
             let is_own = now.table == *own;
             let what = if is_own {
                 format!("{name} has its own table again")
