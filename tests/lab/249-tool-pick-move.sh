@@ -139,7 +139,7 @@ sum=$(sha256sum <"$file")
 btrfs -q subvolume snapshot -r "$mnt" "$mnt/snapshot"
 old=$(places "$mnt/snapshot/file" 0 1024)
 check "the first stride is wanted" analyze -- dd if="$file" of=/dev/null bs=128k count=1 iflag=direct status=none
-exits 3 "--unshare allows that" dieaware pick migrate "$T_DIR/hot"
+exits 3 "--unshare of defrag or pick migrate allows that" dieaware pick migrate "$T_DIR/hot"
 check_that "nothing was moved" "$(places "$file" 0 1024)" == "$old"
 exits 0 move dieaware pick migrate --unshare "$T_DIR/hot"
 check_that "the file was moved" "$(places "$file" 0 128)" != "$(places "$mnt/snapshot/file" 0 128)"

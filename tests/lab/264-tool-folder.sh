@@ -117,7 +117,7 @@ exits 0 "$left_alone" dieaware defrag --threshold 0 "$mnt/d"
 check_that "or below one, with another target between" "$(pieces_of "$mnt/d/plain")" -eq "$pieces"
 becomes volume "$all snapshot-origin /dev/ram0"
 drop_target origin
-exits 3 "--unshare allows that" dieaware defrag --method rewrite --threshold 0 "$mnt/d/plain"
+exits 3 "--unshare of defrag or pick migrate allows that" dieaware defrag --method rewrite --threshold 0 "$mnt/d/plain"
 exits 0 move dieaware defrag --unshare --threshold 0 "$mnt/d"
 check "unless that is wished for" fewer "$mnt/d/plain" "$pieces"
 becomes volume "$all mirror core 1 1024 2 /dev/ram0 0 /dev/ram1 0"

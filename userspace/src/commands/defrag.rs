@@ -456,6 +456,12 @@ mod tests {
             DefragError::File(FileError::Sealed),
             DefragError::File(FileError::NoKey),
             DefragError::Rights("file capabilities"),
+            DefragError::Shared,
+            DefragError::Snapshot,
+            DefragError::PoolUnknown {
+                pool: "/dev/mapper/pool".to_owned(),
+                who: "nobody knows",
+            },
         ] {
             assert!(!Row::of_folder(path, Err(err)).has_failed());
         }

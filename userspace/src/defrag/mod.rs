@@ -58,9 +58,9 @@ pub enum DefragError {
     InUse,
     #[error("the machine swaps to it")]
     Swap,
-    #[error("it shares blocks with other files or snapshots and would take space of its own; --unshare allows that")]
+    #[error("it shares blocks with other files or snapshots and would take space of its own; --unshare of defrag or pick migrate allows that")]
     Shared,
-    #[error("a snapshot of LVM's would take up all that is written over, and may have no room for it; --unshare allows that")]
+    #[error("a snapshot of LVM's would take up all that is written over, and may have no room for it; --unshare of defrag or pick migrate allows that")]
     Snapshot,
     #[error("its filesystem has blocks of less than 4 KiB, and none of its pages is whole")]
     NoPages,
@@ -68,7 +68,7 @@ pub enum DefragError {
     MovesNothing(String),
     #[error("its xfs has no reflinks, by which blocks could be moved")]
     NoReflink,
-    #[error("it may be a program, which nobody could start while its ext4 moves it; it is moved when it is named by itself")]
+    #[error("it may be a program, which nobody could start while its ext4 moves it; \"dieaware defrag FILE\" moves it")]
     Program,
     #[error("it has {0}, and writing would take them from it; the other methods do not")]
     Rights(&'static str),
@@ -94,8 +94,8 @@ pub enum DefragError {
         needed_kib: u64,
         free_kib: u64,
     },
-    #[error("it may take room of {0}, and nobody knows how much that has left; --unshare moves it all the same")]
-    PoolUnknown(String),
+    #[error("it may take room of {pool}, and {who} how much that has left; --unshare of defrag or pick migrate moves it all the same")]
+    PoolUnknown { pool: String, who: &'static str },
     #[error("it would stay where it is: {fs_type} writes in place, and below it {device} has the SSD keep overwritten pages on their dies; use another method, or send {device} the message \"hints off\" meanwhile")]
     StaysOnDies { fs_type: String, device: String },
 }
@@ -121,6 +121,7 @@ impl DefragError {
             )
             | Self::Shared
             | Self::Snapshot
+            | Self::PoolUnknown { .. }
             | Self::NoPages
             | Self::Program
             | Self::Rights(_)

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use nix::sys::statvfs::statvfs;
+use nix::unistd::geteuid;
 
 use super::blocks::folder_of;
 use super::{DefragError, Method, Wish};
@@ -54,12 +55,27 @@ fn is_copied(method: Method, fs_type: &str) -> bool {
     }
 }
 
+/// A pool that does not say what it has left: to nobody but root, anyway.
+fn unknown(pool: &Pool, is_root: bool) -> DefragError {
+    DefragError::PoolUnknown {
+        pool: pool.node.clone(),
+        who: if is_root {
+            "nobody knows"
+        } else {
+            "only root sees"
+        },
+    }
+}
+
 /// Is there room in the pools below, from which a volume takes some even where the filesystem writes in place:
 /// what it has there may be a snapshot's, too? In the worst case each piece begins and ends in a block of its own.
 fn require_in(pool: &Pool, look: &Look, wish: Wish) -> Result<(), DefragError> {
     let Some(room) = pool.room else {
-        let unknown = DefragError::PoolUnknown(pool.node.clone());
-        return if wish.unshares { Ok(()) } else { Err(unknown) };
+        return if wish.unshares {
+            Ok(())
+        } else {
+            Err(unknown(pool, geteuid().is_root()))
+        };
     };
     let ends = look.logical.pieces.saturating_mul(room.block_bytes);
     let needed_bytes = look
@@ -105,7 +121,7 @@ pub fn require(path: &Path, look: &Look, method: Method, wish: Wish) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, require_in, DefragError};
+    use super::{fits, require_in, unknown, DefragError};
     use crate::defrag::{Method, Wish};
     use crate::device::pools::{Pool, Room};
     use crate::frag::look::{Look, Unseen};
@@ -175,8 +191,12 @@ mod tests {
         };
         assert!(matches!(
             require_in(&untold, &look(1), wish),
-            Err(DefragError::PoolUnknown(_))
+            Err(DefragError::PoolUnknown { .. })
         ));
+        for (is_root, who) in [(true, "nobody knows"), (false, "only root sees")] {
+            let why = unknown(&untold, is_root).to_string();
+            assert!(why.contains(who), "{why}");
+        }
         let wish = Wish {
             unshares: true,
             ..wish
