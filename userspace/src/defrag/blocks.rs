@@ -14,6 +14,7 @@ use nix::libc;
 use super::migrate::{
     bytes_of, finish_writeback, joined, refuse_shared, start_writeback, CHUNK_PAGES,
 };
+use super::room::require_in_pools;
 use super::share::{Announcer, Sharer};
 use super::unsynced::Unsynced;
 use super::{split_permille, DefragError, Reason, State, Watch, Wish};
@@ -220,8 +221,13 @@ fn move_file(
         });
     }
     let donor = donor(path, look)?;
-    if !is_better(look, &logical_of(&donor)?, wish) {
+    let place = logical_of(&donor)?;
+    if !is_better(look, &place, wish) {
         return Err(DefragError::NoBetterPlace(fs_type.to_owned()));
+    }
+    // There was room for as few pieces as may be.
+    if place.pieces > look.logical.ideal_pieces {
+        require_in_pools(look, place.pieces, wish)?;
     }
     if fs_type == "xfs" {
         let file_bytes = file.metadata()?.len();

@@ -67,9 +67,17 @@ fn unknown(pool: &Pool, is_root: bool) -> DefragError {
     }
 }
 
-/// Is there room in the pools below, from which a volume takes some even where the filesystem writes in place:
-/// what it has there may be a snapshot's, too? In the worst case each piece begins and ends in a block of its own.
-fn require_in(pool: &Pool, look: &Look, wish: Wish) -> Result<(), DefragError> {
+/// In so many pieces lies what is written: where it was, or in a row.
+fn pieces_written(look: &Look, method: Method) -> u64 {
+    match method {
+        Method::Rewrite => look.logical.pieces,
+        Method::Ssd | Method::Share | Method::Move => look.logical.ideal_pieces,
+    }
+}
+
+/// Is there room in a pool, from which a volume takes some even where the filesystem writes in place: what it has
+/// there may be a snapshot's, too? In the worst case each piece that is written begins and ends in a block of its own.
+fn require_in(pool: &Pool, look: &Look, pieces: u64, wish: Wish) -> Result<(), DefragError> {
     let Some(room) = pool.room else {
         return if wish.unshares {
             Ok(())
@@ -77,7 +85,7 @@ fn require_in(pool: &Pool, look: &Look, wish: Wish) -> Result<(), DefragError> {
             Err(unknown(pool, geteuid().is_root()))
         };
     };
-    let ends = look.logical.pieces.saturating_mul(room.block_bytes);
+    let ends = pieces.saturating_mul(2).saturating_mul(room.block_bytes);
     let needed_bytes = look
         .nr_pages()
         .saturating_mul(PAGE_BYTES)
@@ -93,6 +101,18 @@ fn require_in(pool: &Pool, look: &Look, wish: Wish) -> Result<(), DefragError> {
     })
 }
 
+/// Is there room in all pools below for what is written in so many pieces?
+///
+/// # Errors
+///
+/// When there is not enough, or nobody says.
+pub fn require_in_pools(look: &Look, pieces: u64, wish: Wish) -> Result<(), DefragError> {
+    let pools = pools::below(look.facts.below);
+    pools
+        .iter()
+        .try_for_each(|pool| require_in(pool, look, pieces, wish))
+}
+
 /// # Errors
 ///
 /// When there is not enough room, or nobody says.
@@ -100,9 +120,7 @@ pub fn require(path: &Path, look: &Look, method: Method, wish: Wish) -> Result<(
     if method == Method::Ssd {
         return Ok(());
     }
-    for pool in pools::below(look.facts.below) {
-        require_in(&pool, look, wish)?;
-    }
+    require_in_pools(look, pieces_written(look, method), wish)?;
     if !is_copied(method, &look.facts.fs_type) {
         return Ok(());
     }
@@ -121,7 +139,7 @@ pub fn require(path: &Path, look: &Look, method: Method, wish: Wish) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, require_in, unknown, DefragError};
+    use super::{fits, pieces_written, require_in, unknown, DefragError};
     use crate::defrag::{Method, Wish};
     use crate::device::pools::{Pool, Room};
     use crate::frag::look::{Look, Unseen};
@@ -158,7 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_has_room_for_what_is_moved_and_a_block_for_each_piece() {
+    fn only_what_is_rewritten_stays_in_its_pieces() {
+        for (method, pieces) in [(Method::Rewrite, 32), (Method::Share, 1), (Method::Move, 1)] {
+            assert_eq!(pieces_written(&look(32), method), pieces, "{method:?}");
+        }
+    }
+
+    #[test]
+    fn a_pool_has_room_for_what_is_moved_and_two_blocks_for_each_piece() {
         let wish = Wish {
             method: Some(Method::Rewrite),
             threshold_permille: 0,
@@ -178,19 +203,19 @@ mod tests {
                 block_bytes: 64 << 10,
             }),
         };
-        let require = |free_bytes, pieces| require_in(&pool(free_bytes), &look(pieces), wish);
-        assert!(require(4 << 20, 32).is_ok());
+        let require = |free_bytes, pieces| require_in(&pool(free_bytes), &look(32), pieces, wish);
+        assert!(require(6 << 20, 32).is_ok());
         assert!(matches!(
-            require((4 << 20) - 1, 32),
+            require((6 << 20) - 1, 32),
             Err(DefragError::NoRoomInPool { .. })
         ));
-        assert!(require(3 << 20, 16).is_ok());
+        assert!(require((2 << 20) + (128 << 10), 1).is_ok());
         let untold = Pool {
             room: None,
             ..pool(0)
         };
         assert!(matches!(
-            require_in(&untold, &look(1), wish),
+            require_in(&untold, &look(1), 1, wish),
             Err(DefragError::PoolUnknown { .. })
         ));
         for (is_root, who) in [(true, "nobody knows"), (false, "only root sees")] {
@@ -201,8 +226,8 @@ mod tests {
             unshares: true,
             ..wish
         };
-        assert!(require_in(&untold, &look(1), wish).is_ok());
-        assert!(require_in(&pool(0), &look(1), wish).is_err());
+        assert!(require_in(&untold, &look(1), 1, wish).is_ok());
+        assert!(require_in(&pool(0), &look(1), 1, wish).is_err());
     }
 
     #[test]
