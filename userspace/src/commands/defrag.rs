@@ -15,7 +15,7 @@ use super::budget::{allocated_bytes, End, IoClass, Limit, Room};
 use super::common::{self, permille, print_json, Saying, UsageError};
 use crate::complain::shown;
 use crate::defrag::{defrag, DefragError, Done, Method, State, Unsynced, Watch, Wish};
-use crate::frag::look::{Drives, WHOLE};
+use crate::frag::look::{look_at, Drives, WHOLE};
 use crate::progress::Progress;
 use crate::units::{parse_bytes, parse_permille, PAGE_BYTES};
 
@@ -352,7 +352,13 @@ fn defrag_if_room(
         spares_programs: !file.is_named,
         ..wish
     };
-    let mut done = defrag(&file.path, &WHOLE, here, drives, unsynced, watch)?;
+    let mut done = match defrag(&file.path, &WHOLE, here, drives, unsynced, watch) {
+        // It is not moved anyway.
+        Err(err) if refusal.is_some() && err.is_of_room() => {
+            Done::nothing(&look_at(&file.path, &WHOLE, drives)?, refusal.clone())
+        }
+        result => result?,
+    };
 
     if done.method.is_some() {
         match refusal {

@@ -109,6 +109,14 @@ const REQUEST_PAGES: u64 = 128;
 pub const LEAST_GAIN_PERMILLE: u32 = 100;
 
 impl DefragError {
+    /// Is there no room for it, as far as anybody knows?
+    pub(crate) fn is_of_room(&self) -> bool {
+        matches!(
+            self,
+            Self::NoRoom { .. } | Self::NoRoomInPool { .. } | Self::PoolUnknown { .. }
+        )
+    }
+
     /// Does the file lie as well as it did, and may it be so? Whoever goes through a folder minds no
     /// such file.
     #[must_use]
@@ -423,14 +431,6 @@ pub fn defrag(
         done.why = Some(AS_BEFORE.to_owned());
         return Ok(done);
     }
-    done.method = Some(method);
-    if wish.dry_run {
-        // As it would be refused; by itself, the SSD moves what snapshots share.
-        if method != Method::Ssd {
-            migrate::refuse_shared(&look, wish)?;
-        }
-        return Ok(done);
-    }
     let method = match perform(path, &look, method, wish, unsynced, watch) {
         Ok((method, shared)) => {
             done.shared_bytes = shared.pages * PAGE_BYTES;
@@ -438,12 +438,15 @@ pub fn defrag(
             method
         }
         Err(err @ DefragError::NoBetterPlace(_)) => {
-            done.method = None;
             done.why = Some(err.to_string());
             return Ok(done);
         }
         Err(err) => return Err(err),
     };
+    if wish.dry_run {
+        done.method = Some(method);
+        return Ok(done);
+    }
     let mut now = look_at(path, ranges, drives)?;
     if method == Method::Share && wish.spreads && spread_besides(&now, wish, watch)? {
         done.spread = true;
@@ -511,7 +514,7 @@ struct Shared {
 }
 
 /// Do that, or where nobody says how, what comes next if the filesystem cannot: the pages get other dies
-/// by being written again, too. Returns what was done, and what came of sharing.
+/// by being written again, too. Returns what was done, or would be, and what came of sharing.
 fn perform(
     path: &Path,
     look: &Look,
@@ -558,6 +561,13 @@ fn perform_one(
     watch: &mut Watch,
 ) -> Result<Shared, DefragError> {
     room::require(path, look, method, wish)?;
+    if wish.dry_run {
+        // By itself, the SSD moves what snapshots share.
+        if method != Method::Ssd {
+            migrate::refuse_shared(look, wish)?;
+        }
+        return Ok(Shared::default());
+    }
     match method {
         Method::Ssd => {
             migrate::spread(&spreader(look)?, look, watch)?;
@@ -594,11 +604,65 @@ fn share(
 
 #[cfg(test)]
 mod tests {
-    use super::{split_permille, spreader, DefragError, Losses, State};
+    use super::{
+        perform, split_permille, spreader, DefragError, Losses, Method, State, Unsynced, Wish,
+    };
     use crate::frag::look::{Look, Unseen};
     use crate::frag::Logical;
     use crate::fs::file::FileFacts;
-    use crate::units::DeviceNumber;
+    use crate::runs::Run;
+    use crate::units::{DeviceNumber, Dpn, FilePage};
+
+    #[test]
+    fn whoever_only_asks_is_told_that_there_is_no_room() {
+        let device = DeviceNumber { major: 1, minor: 2 };
+        let look = |pages| Look {
+            facts: FileFacts {
+                device,
+                below: device,
+                fs_type: "ext4".to_owned(),
+                inode: 1,
+                generation: 1,
+                extents: Vec::new(),
+            },
+            bytes: 0,
+            runs: vec![Run {
+                file_page: FilePage(0),
+                device_page: Dpn(0),
+                pages,
+            }],
+            logical: Logical {
+                pieces: 2,
+                ideal_pieces: 1,
+            },
+            on_ssd: Err(Unseen::Untold("/dev/x".into())),
+        };
+        let wish = Wish {
+            method: None,
+            threshold_permille: 250,
+            least_gain_permille: 100,
+            unshares: false,
+            spreads: false,
+            reads_ahead: false,
+            dry_run: true,
+            spares_programs: true,
+            chosen: None,
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "it").unwrap();
+        let asked = |pages| {
+            let unsynced = &mut Unsynced::default();
+            let watch = &mut |_| Ok(());
+            perform(&path, &look(pages), Method::Move, wish, unsynced, watch)
+        };
+        assert_eq!(asked(1).unwrap().0, Method::Move);
+        // 16 TiB
+        let err = asked(u32::MAX).unwrap_err();
+        assert!(matches!(err, DefragError::NoRoom { .. }), "{err}");
+        assert!(err.is_of_room() && !DefragError::Shared.is_of_room());
+        assert_eq!(std::fs::read(&path).unwrap(), b"it");
+    }
 
     /// Whoever works for long ends where the SSD lacks the command, and not where one file is in the way.
     #[test]
