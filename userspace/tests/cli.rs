@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use dieaware::io_engine::lock::{LockFile, WriteLock};
+use nix::fcntl::{Flock, FlockArg};
 use serde_json::Value;
 
 const STATUS: &str = "mode=hint transport=tracepoint hints=on writes=12 append=7";
@@ -820,19 +821,22 @@ fn one_pass_mends_below_a_folder() {
     let args = ["defragd", "--once", folder.to_str().unwrap()];
     let there = fs::metadata(&folder).unwrap();
     let path = format!("/run/dieaware-defragd-{}-{}", there.dev(), there.ino());
-    // Only root has a lock there.
-    if let Ok(lock) = LockFile::take(Path::new(&path)) {
-        assert!(lock.is_some());
-        let output = fixture.run(&args);
-        assert_eq!(output.status.code(), Some(3));
-        assert_eq!(
-            stderr(&output),
-            format!(
-                "dieaware: another pass mends files below {}.\n",
-                folder.display()
-            )
-        );
-    }
+    // Only root has a lock there; who has none locks the folder.
+    let lock = LockFile::take(Path::new(&path)).map(Option::unwrap);
+    let opened = File::open(&folder).unwrap();
+    let of_folder = lock
+        .is_err()
+        .then(|| Flock::lock(opened, FlockArg::LockExclusiveNonblock).unwrap());
+    let output = fixture.run(&args);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(
+        stderr(&output),
+        format!(
+            "dieaware: another pass mends files below {}.\n",
+            folder.display()
+        )
+    );
+    drop((lock, of_folder));
     let output = fixture.run(&args);
     assert!(stderr(&output).contains("nobody has counted what is read"));
 }

@@ -9,8 +9,8 @@
 //! nothing: it halves the counts after a week of counting.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{ErrorKind, Write};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
 use clap::Args;
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 
 use super::budget::{allocated_bytes, End, Limit, Room};
 use super::common::{print_json, Saying};
@@ -220,18 +222,41 @@ fn cannot_be_used(file: &Path, err: impl Into<anyhow::Error>) -> anyhow::Error {
         .context(format!("{} cannot be used", file.display()))
 }
 
+/// What keeps other passes out.
+#[derive(Debug)]
+enum Alone {
+    ByFile { _lock: LockFile },
+    ByFolder { _lock: Flock<File> },
+}
+
 /// As long as that is there, no other pass mends files below a folder: both would move the same ones, and
 /// each would take the other's way for somebody who writes. Whoever may read the folder could lock that, and
-/// keep root's passes out for ever. Who is not root gets no lock in `locks`, and moves only what is his.
-fn alone_below(folder: &Path, locks: &Path) -> Result<Option<LockFile>> {
+/// keep root's passes out for ever: only who may not write in `locks`, as who is not root, locks the folder.
+fn alone_below(folder: &Path, locks: &Path) -> Result<Alone> {
     let name = folder.display();
     let there = fs::metadata(folder).with_context(|| name.to_string())?;
     let path = locks.join(format!("dieaware-defragd-{}-{}", there.dev(), there.ino()));
+    let taken = match LockFile::take(&path) {
+        Err(err)
+            if [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem]
+                .contains(&err.kind()) =>
+        {
+            lock_folder(folder).with_context(|| format!("{name} cannot be locked"))?
+        }
+        taken => taken
+            .with_context(|| format!("{} cannot be locked", path.display()))?
+            .map(|lock| Alone::ByFile { _lock: lock }),
+    };
 
-    match LockFile::take(&path) {
-        Ok(None) => bail!("another pass mends files below {name}"),
-        Err(err) if err.kind() == ErrorKind::PermissionDenied => Ok(None),
-        taken => taken.with_context(|| format!("{} cannot be locked", path.display())),
+    taken.with_context(|| format!("another pass mends files below {name}"))
+}
+
+/// `None`: another process has locked it.
+fn lock_folder(folder: &Path) -> io::Result<Option<Alone>> {
+    match Flock::lock(File::open(folder)?, FlockArg::LockExclusiveNonblock) {
+        Ok(lock) => Ok(Some(Alone::ByFolder { _lock: lock })),
+        Err((_, Errno::EWOULDBLOCK)) => Ok(None),
+        Err((_, err)) => Err(err.into()),
     }
 }
 
@@ -470,7 +495,7 @@ mod tests {
     use anyhow::Result;
     use nix::fcntl::{Flock, FlockArg};
 
-    use super::{alone_below, fade, lock, Counting, FADE_PERIOD};
+    use super::{alone_below, fade, lock, Alone, Counting, FADE_PERIOD};
     use crate::pick::counts::Counts;
     use crate::pick::hotness::Hotness;
 
@@ -494,11 +519,31 @@ mod tests {
         let opened = File::open(&folder).unwrap();
         let _somebody = Flock::lock(opened, FlockArg::LockExclusiveNonblock).unwrap();
         let pass = alone_below(&folder, &locks).unwrap();
-        assert!(pass.is_some());
+        assert!(matches!(pass, Alone::ByFile { .. }));
         alone_below(&link, &locks).unwrap_err();
-        assert!(alone_below(dir.path(), &locks).unwrap().is_some());
+        alone_below(dir.path(), &locks).unwrap();
         drop(pass);
-        assert!(alone_below(&link, &locks).unwrap().is_some());
+        alone_below(&link, &locks).unwrap();
+    }
+
+    #[test]
+    fn who_may_not_write_where_locks_are_locks_the_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        let folder = dir.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        symlink(&folder, &link).unwrap();
+        // Nobody makes files there, root neither.
+        let locks = Path::new("/sys");
+        let pass = alone_below(&folder, locks).unwrap();
+        assert!(matches!(pass, Alone::ByFolder { .. }));
+        let err = alone_below(&link, locks).unwrap_err().to_string();
+        assert!(err.starts_with("another pass mends files below"), "{err}");
+        alone_below(dir.path(), locks).unwrap();
+        drop(pass);
+        alone_below(&link, locks).unwrap();
+        // What nobody can lock is told.
+        alone_below(&folder, &dir.path().join("none")).unwrap_err();
     }
 
     #[test]
