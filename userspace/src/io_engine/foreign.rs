@@ -3,13 +3,15 @@
 //! lead to any file, to a device that does something when it is opened, or to a pipe that nobody reads. So nothing
 //! is followed there: the folder is opened once, and what is written gets its name in just that one.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::ffi::{CStr, CString, OsString};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
+use nix::errno::Errno;
 use nix::libc;
 use nix::unistd::{getegid, geteuid};
 use tempfile::Builder;
@@ -22,6 +24,12 @@ const OTHERS_WRITE: u32 = 0o002;
 
 /// What a mode says of who may read and write. A file of root's is no program because somebody wants it to be one.
 const RIGHTS: u32 = 0o666;
+
+/// Where the list of who else may do what is (acl(5)).
+const LIST: &CStr = c"system.posix_acl_access";
+
+/// So many links are followed, as by the kernel.
+const MOST_LINKS: usize = 40;
 
 /// A user, with the group.
 #[derive(Clone, Copy, Debug)]
@@ -41,41 +49,87 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, why)
 }
 
+/// Is it a file of root's, or this user's?
+fn is_ours(there: &Metadata, user: User) -> bool {
+    [0, user.uid].contains(&there.uid())
+}
+
+/// Has a folder a list of who else may do what? Its mode says then what these may at most, in place of what its group
+/// may.
+fn has_list(folder: &Path) -> io::Result<bool> {
+    let path = CString::new(folder.as_os_str().as_bytes())?;
+    // SAFETY: both names end with a zero, and nothing is written.
+    let nr = unsafe { libc::lgetxattr(path.as_ptr(), LIST.as_ptr(), std::ptr::null_mut(), 0) };
+
+    match Errno::result(nr) {
+        Ok(_) => Ok(true),
+        Err(Errno::ENODATA | Errno::EOPNOTSUPP) => Ok(false),
+        Err(err) => Err(err.into()),
+    }
+}
+
 /// May only root, or this user, change which names are in a folder?
 fn is_own(folder: &Path, user: User) -> io::Result<bool> {
     let there = fs::symlink_metadata(folder)?;
-    let is_ours = [0, user.uid].contains(&there.uid());
-    let is_group_s = there.mode() & GROUP_WRITES != 0 && there.gid() != user.gid;
+    let is_group_s =
+        there.mode() & GROUP_WRITES != 0 && (there.gid() != user.gid || has_list(folder)?);
 
-    Ok(is_ours && !is_group_s && there.mode() & OTHERS_WRITE == 0)
+    Ok(is_ours(&there, user) && !is_group_s && there.mode() & OTHERS_WRITE == 0)
+}
+
+/// May only root, or this user, change what has this name in a folder? Where others may make names, but only remove
+/// their own, as in /tmp, the user's stay.
+fn is_own_in(folder: &Path, entry: &Metadata, user: User) -> io::Result<bool> {
+    let there = fs::symlink_metadata(folder)?;
+    let keeps_names = there.mode() & libc::S_ISVTX != 0;
+
+    Ok((keeps_names && is_ours(&there, user) && is_ours(entry, user)) || is_own(folder, user)?)
+}
+
+/// Parts of a path, the first one last.
+fn parts_of(path: &Path) -> Vec<PathBuf> {
+    let parts = path.components().rev();
+    parts.map(|part| PathBuf::from(part.as_os_str())).collect()
 }
 
 /// Where a folder is as far as links are this user's or root's; the rest as it is. `None`: all of it is theirs.
 fn real(folder: &Path, user: User) -> io::Result<Option<PathBuf>> {
-    let folder = std::path::absolute(folder)?;
+    let mut parts = parts_of(&std::path::absolute(folder)?);
     let mut real = PathBuf::from("/");
     let mut is_foreign = false;
+    let mut nr_links = 0;
 
-    for part in folder.components() {
-        match part {
-            Component::Normal(name) => real.push(name),
+    while let Some(part) = parts.pop() {
+        match part.components().next() {
+            Some(Component::RootDir) => real = "/".into(),
             // Of what may be a link it leads nobody knows where.
-            Component::ParentDir if is_foreign => {
+            Some(Component::ParentDir) if is_foreign => {
                 return Err(refused("it is named by way of \"..\""))
             }
-            Component::ParentDir => {
+            Some(Component::ParentDir) => {
                 real.pop();
+            }
+            Some(Component::Normal(name)) => {
+                let next = real.join(name);
+                let is_link = !is_foreign && {
+                    let there = fs::symlink_metadata(&next)?;
+                    is_foreign = !is_own_in(&real, &there, user)?;
+                    there.is_symlink()
+                };
+                if is_foreign || !is_link {
+                    real = next;
+                    continue;
+                }
+                nr_links += 1;
+                if nr_links > MOST_LINKS {
+                    return Err(io::Error::from_raw_os_error(libc::ELOOP));
+                }
+                parts.extend(parts_of(&fs::read_link(&next)?));
             }
             _ => {}
         }
-        if !is_foreign {
-            real = fs::canonicalize(&real)?;
-            for above in real.ancestors() {
-                is_foreign |= !is_own(above, user)?;
-            }
-        }
     }
-    Ok(is_foreign.then_some(real))
+    Ok((is_foreign || !is_own(&real, user)?).then_some(real))
 }
 
 /// An open folder itself, whatever has its name now.
@@ -189,14 +243,17 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CString;
     use std::fs::{self, Permissions};
+    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::{symlink, MetadataExt, PermissionsExt};
     use std::path::Path;
 
+    use nix::libc;
     use nix::sys::stat::Mode;
     use nix::unistd::mkfifo;
 
-    use super::{place_for, User};
+    use super::{is_own, place_for, User, LIST};
 
     /// A folder that anybody may change, in one that is this user's where somebody has one.
     fn folders() -> (tempfile::TempDir, std::path::PathBuf) {
@@ -271,6 +328,103 @@ mod tests {
         // Who was there before is where it was.
         place.replace(b"it").unwrap_err();
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    }
+
+    /// A list by which another user may write in a folder; its owner may all, its group and others nothing.
+    fn give_list(folder: &Path) {
+        let entries: [(u16, u16, u32); 5] = [
+            (0x01, 7, u32::MAX),
+            (0x02, 7, 65534),
+            (0x04, 0, u32::MAX),
+            (0x10, 7, u32::MAX),
+            (0x20, 0, u32::MAX),
+        ];
+        let mut list = 2_u32.to_le_bytes().to_vec();
+        for (kind, may, who) in entries {
+            list.extend(kind.to_le_bytes());
+            list.extend(may.to_le_bytes());
+            list.extend(who.to_le_bytes());
+        }
+        let path = CString::new(folder.as_os_str().as_bytes()).unwrap();
+        // SAFETY: both names end with a zero, and the list has so many bytes.
+        let result = unsafe {
+            libc::setxattr(
+                path.as_ptr(),
+                LIST.as_ptr(),
+                list.as_ptr().cast(),
+                list.len(),
+                0,
+            )
+        };
+        if result != 0 {
+            println!("skipped: this filesystem has no lists of who may do what");
+        }
+    }
+
+    #[test]
+    fn a_folder_with_a_list_of_who_may_write_is_not_ones_own() {
+        let (dir, _) = folders();
+        let folder = dir.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        let user = user(&folder);
+        fs::set_permissions(&folder, Permissions::from_mode(0o770)).unwrap();
+        assert!(is_own(&folder, user).unwrap());
+        fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
+        give_list(&folder);
+        let is_listed = fs::metadata(&folder).unwrap().mode() & 0o070 != 0;
+        assert_eq!(is_own(&folder, user).unwrap(), !is_listed);
+    }
+
+    #[test]
+    fn what_is_ones_own_stays_where_others_remove_only_theirs() {
+        let (dir, theirs) = folders();
+        let user = user(dir.path());
+        let (own, elsewhere) = (theirs.join("own"), dir.path().join("elsewhere"));
+        fs::create_dir(&own).unwrap();
+        fs::create_dir(&elsewhere).unwrap();
+        fs::set_permissions(&own, Permissions::from_mode(0o755)).unwrap();
+        let link = theirs.join("link");
+        symlink(&elsewhere, &link).unwrap();
+        let is_own_way = |folder: &Path| {
+            let place = place_for(&folder.join("file"), user);
+            place.map(|place| place.is_none())
+        };
+        if !is_own_way(dir.path()).unwrap() {
+            println!("skipped: this user's folder is in one of others");
+            return;
+        }
+        assert!(!is_own_way(&own).unwrap());
+        is_own_way(&link).unwrap_err();
+        fs::set_permissions(&theirs, Permissions::from_mode(0o1777)).unwrap();
+        assert!(is_own_way(&own).unwrap());
+        assert!(is_own_way(&link).unwrap());
+        // What is new there takes a name that others may have taken before.
+        assert!(!is_own_way(&theirs).unwrap());
+        // Somebody else has made these.
+        let other = User { uid: 12345, ..user };
+        if user.uid == 0 {
+            for path in [&own, &link] {
+                std::os::unix::fs::lchown(path, Some(65534), None).unwrap();
+            }
+            assert!(!is_own_way(&own).unwrap());
+            is_own_way(&link).unwrap_err();
+        } else {
+            place_for(&own.join("file"), other).unwrap().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_link_of_ones_own_leads_to_none_of_somebody_else_s() {
+        let (dir, theirs) = folders();
+        let user = user(dir.path());
+        let (elsewhere, link) = (dir.path().join("elsewhere"), dir.path().join("link"));
+        fs::create_dir(&elsewhere).unwrap();
+        symlink(&elsewhere, theirs.join("link")).unwrap();
+        symlink(theirs.join("link"), &link).unwrap();
+        let err = place_for(&link.join("file"), user).unwrap_err();
+        assert!(err.to_string().contains("symbolic link"), "{err}");
+        symlink("loop", dir.path().join("loop")).unwrap();
+        place_for(&dir.path().join("loop/file"), user).unwrap_err();
     }
 
     #[test]
