@@ -8,7 +8,7 @@ use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{fchown, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use nix::errno::Errno;
@@ -24,6 +24,9 @@ const OTHERS_WRITE: u32 = 0o002;
 
 /// What a mode says of who may read and write. A file of root's is no program because somebody wants it to be one.
 const RIGHTS: u32 = 0o666;
+
+/// Of these, what it says of the group.
+const GROUP_S: u32 = 0o060;
 
 /// Where the list of who else may do what is (acl(5)).
 const LIST: &CStr = c"system.posix_acl_access";
@@ -216,7 +219,8 @@ impl Place {
         }
     }
 
-    /// Put a new file in its place, or in that of whatever has the name by then. Who may read or write it stays.
+    /// Put a new file in its place, or in that of whatever has the name by then. It is this user's; mode and group
+    /// stay. Where its group cannot, the new one may what others may.
     ///
     /// # Errors
     ///
@@ -229,7 +233,11 @@ impl Place {
             .make_in(&folder, make_new)?;
 
         if let Some(there) = there {
-            let mode = there.metadata()?.mode() & RIGHTS;
+            let there = there.metadata()?;
+            let mut mode = there.mode() & RIGHTS;
+            if fchown(fresh.as_file(), None, Some(there.gid())).is_err() {
+                mode &= !GROUP_S | (mode << 3);
+            }
             fresh
                 .as_file()
                 .set_permissions(Permissions::from_mode(mode))?;
@@ -246,7 +254,7 @@ mod tests {
     use std::ffi::CString;
     use std::fs::{self, Permissions};
     use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::{symlink, MetadataExt, PermissionsExt};
+    use std::os::unix::fs::{chown, symlink, MetadataExt, PermissionsExt};
     use std::path::Path;
 
     use nix::libc;
@@ -425,6 +433,23 @@ mod tests {
         assert!(err.to_string().contains("symbolic link"), "{err}");
         symlink("loop", dir.path().join("loop")).unwrap();
         place_for(&dir.path().join("loop/file"), user).unwrap_err();
+    }
+
+    #[test]
+    fn a_file_stays_its_group_s() {
+        let (dir, theirs) = folders();
+        let user = user(dir.path());
+        let file = theirs.join("file");
+        fs::write(&file, "first").unwrap();
+        if chown(&file, None, Some(12345)).is_err() {
+            println!("skipped: only root gives files to any group");
+            return;
+        }
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        let place = place_for(&file, user).unwrap().unwrap();
+        place.replace(b"second").unwrap();
+        let there = fs::metadata(&file).unwrap();
+        assert_eq!((there.gid(), there.mode() & 0o777), (12345, 0o640));
     }
 
     #[test]
