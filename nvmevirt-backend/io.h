@@ -34,8 +34,8 @@ struct nvmev_copy {
 bool nvmev_io_is_alone(const struct nvme_command *sqe);
 
 /*
- * Pages that are moved in passing, at once: of one command they take some ten microseconds, of as many
- * commands of one page each some hundred, with interrupts off
+ * Pages that are moved in passing, at once: of one command they take some ten microseconds, of as
+ * many commands of one page each some hundred, with interrupts off
  */
 #define NVMEV_QUICK_PAGES	32U
 

@@ -19,8 +19,8 @@ struct task_struct;
  * @link: entry in the list that the probe of the tracepoint goes through
  * @thread: the dispatcher
  * @lock: protects what is below
- * @timer: looks at the doorbells soon, for what is expected or was rung for and is not short, or all
- *	the time (poll_us)
+ * @timer: looks at the doorbells soon, for what is expected or was rung for and is not short, or
+ *	all the time (poll_us)
  * @slow_timer: looks at doorbells and registers now and then
  * @expected: I/O requests that the block layer has issued and the dispatcher not fetched
  * @since_ns: time since which the dispatcher waits for what is expected, ktime_get(); begins anew

@@ -12,8 +12,8 @@
 #define LOST_EPOCHS	1024U
 
 /*
- * Behind so many pages that cannot be read, where the roots of a larger device would lie, nobody looks
- * further: each takes half a minute, and so does what was read together with the first of them.
+ * Behind so many pages that cannot be read, where the roots of a larger device would lie, nobody
+ * looks further: each takes half a minute, and so does what was read together with the first.
  */
 #define MOST_UNREAD	4U
 

@@ -117,17 +117,13 @@ fn pages_of(file: &Value) -> Vec<u64> {
 #[test]
 fn a_table_of_devices_that_is_not_there_is_not_right() {
     let fixture = Fixture::new("boot-check", "", "");
-    let path = fixture.dir.join("dietab");
-    let path = path.to_str().unwrap();
+    let path = &fixture.dir.join("dietab").display().to_string();
     let output = fixture.run(&["boot", "--check", path]);
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("dietab cannot be read: No such file"));
     fs::write(path, "# none yet\n").unwrap();
     let output = fixture.run(&["boot", "--check", path]);
-    assert_eq!(
-        (output.status.code(), stderr(&output).as_str()),
-        (Some(0), "")
-    );
+    assert!(output.status.success() && output.stderr.is_empty());
 }
 
 #[test]
