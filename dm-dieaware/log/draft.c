@@ -125,8 +125,8 @@ void dmda_log_draft_wait(struct dmda_log *log)
 }
 
 /*
- * The target's own operations in the batch, which wait for the next commit, are nobody's writes. But
- * a draft that they came behind was in vain.
+ * The target's own operations in the batch, which wait for the next commit, are nobody's writes.
+ * But a draft that they came behind was in vain.
  */
 static bool is_of_one_write_locked(const struct dmda_log *log, u32 nr_own)
 {
