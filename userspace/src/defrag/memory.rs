@@ -148,9 +148,6 @@ mod tests {
     use super::{Key, MOST_BYTES};
     use crate::defrag::{Losses, Method, Reason, Wish};
     use crate::frag::look::{Look, Unseen};
-    use crate::frag::Logical;
-    use crate::fs::file::FileFacts;
-    use crate::units::DeviceNumber;
 
     const LOSSES: Losses = Losses {
         loss_permille: 875,
@@ -158,21 +155,10 @@ mod tests {
     };
 
     fn look(inode: u64, generation: u32) -> Look {
-        let device = DeviceNumber { major: 1, minor: 2 };
-        Look {
-            facts: FileFacts {
-                device,
-                below: device,
-                fs_type: "ext4".to_owned(),
-                inode,
-                generation,
-                extents: Vec::new(),
-            },
-            bytes: 0,
-            runs: Vec::new(),
-            logical: Logical::of(&[]),
-            on_ssd: Err(Unseen::Other(String::new())),
-        }
+        let mut look = Look::of_none(Unseen::Other(String::new()));
+        look.facts.inode = inode;
+        look.facts.generation = generation;
+        look
     }
 
     #[test]
@@ -201,17 +187,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_of_ranges_is_of_all_of_them_and_of_why_and_how() {
-        let wish = Wish {
-            method: None,
-            threshold_permille: 250,
-            least_gain_permille: 100,
-            unshares: false,
-            spreads: true,
-            reads_ahead: false,
-            dry_run: false,
-            spares_programs: true,
-            chosen: None,
-        };
+        let wish = Wish::USUAL;
         let ranges = [0..8, 16..20];
         let kept = Key::of_ranges(&look(12, 7), &ranges, wish, 16, Reason::Pieces);
         let text = kept.text(LOSSES);

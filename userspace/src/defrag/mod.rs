@@ -275,6 +275,22 @@ impl Wish {
     }
 }
 
+#[cfg(test)]
+impl Wish {
+    /// What is wished for unless somebody says otherwise, for tests.
+    pub(crate) const USUAL: Self = Self {
+        method: None,
+        threshold_permille: 250,
+        least_gain_permille: 100,
+        unshares: false,
+        spreads: true,
+        reads_ahead: false,
+        dry_run: false,
+        spares_programs: true,
+        chosen: None,
+    };
+}
+
 /// What was done.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Done {
@@ -609,23 +625,12 @@ mod tests {
     };
     use crate::frag::look::{Look, Unseen};
     use crate::frag::Logical;
-    use crate::fs::file::FileFacts;
     use crate::runs::Run;
-    use crate::units::{DeviceNumber, Dpn, FilePage};
+    use crate::units::{Dpn, FilePage};
 
     #[test]
     fn whoever_only_asks_is_told_that_there_is_no_room() {
-        let device = DeviceNumber { major: 1, minor: 2 };
         let look = |pages| Look {
-            facts: FileFacts {
-                device,
-                below: device,
-                fs_type: "ext4".to_owned(),
-                inode: 1,
-                generation: 1,
-                extents: Vec::new(),
-            },
-            bytes: 0,
             runs: vec![Run {
                 file_page: FilePage(0),
                 device_page: Dpn(0),
@@ -635,18 +640,12 @@ mod tests {
                 pieces: 2,
                 ideal_pieces: 1,
             },
-            on_ssd: Err(Unseen::Untold("/dev/x".into())),
+            ..Look::of_none(Unseen::Untold("/dev/x".into()))
         };
         let wish = Wish {
-            method: None,
-            threshold_permille: 250,
-            least_gain_permille: 100,
-            unshares: false,
             spreads: false,
-            reads_ahead: false,
             dry_run: true,
-            spares_programs: true,
-            chosen: None,
+            ..Wish::USUAL
         };
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
@@ -667,24 +666,7 @@ mod tests {
     /// Whoever works for long ends where the SSD lacks the command, and not where one file is in the way.
     #[test]
     fn only_a_drive_that_never_tells_lacks_the_command() {
-        let device = DeviceNumber { major: 1, minor: 2 };
-        let spreader_of = |unseen| {
-            let look = Look {
-                facts: FileFacts {
-                    device,
-                    below: device,
-                    fs_type: "ext4".to_owned(),
-                    inode: 1,
-                    generation: 1,
-                    extents: Vec::new(),
-                },
-                bytes: 0,
-                runs: Vec::new(),
-                logical: Logical::of(&[]),
-                on_ssd: Err(unseen),
-            };
-            spreader(&look).unwrap_err()
-        };
+        let spreader_of = |unseen| spreader(&Look::of_none(unseen)).unwrap_err();
         let never = spreader_of(Unseen::Untold("/dev/x".into()));
         assert!(matches!(never, DefragError::NoSpreader(_)), "{never}");
         let below = spreader_of(Unseen::Hidden("it lies on crypt".to_owned()));

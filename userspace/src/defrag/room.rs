@@ -144,34 +144,24 @@ mod tests {
     use crate::device::pools::{Pool, Room};
     use crate::frag::look::{Look, Unseen};
     use crate::frag::Logical;
-    use crate::fs::file::FileFacts;
     use crate::runs::Run;
-    use crate::units::{DeviceNumber, Dpn, FilePage};
+    use crate::units::{Dpn, FilePage};
 
     /// A file of 1 MiB in so many pieces.
     fn look(pieces: u64) -> Look {
-        let device = DeviceNumber { major: 1, minor: 2 };
         let run = Run {
             file_page: FilePage(0),
             device_page: Dpn(0),
             pages: 256,
         };
         Look {
-            facts: FileFacts {
-                device,
-                below: device,
-                fs_type: "ext4".to_owned(),
-                inode: 1,
-                generation: 1,
-                extents: Vec::new(),
-            },
             bytes: 1 << 20,
             runs: vec![run],
             logical: Logical {
                 pieces,
                 ideal_pieces: 1,
             },
-            on_ssd: Err(Unseen::Other("it lies nowhere".to_owned())),
+            ..Look::of_none(Unseen::Other("it lies nowhere".to_owned()))
         }
     }
 
@@ -186,14 +176,7 @@ mod tests {
     fn a_pool_has_room_for_what_is_moved_and_two_blocks_for_each_piece() {
         let wish = Wish {
             method: Some(Method::Rewrite),
-            threshold_permille: 0,
-            least_gain_permille: 0,
-            unshares: false,
-            spreads: false,
-            reads_ahead: false,
-            dry_run: false,
-            spares_programs: true,
-            chosen: None,
+            ..Wish::USUAL
         };
         let pool = |free_bytes| Pool {
             node: "/dev/mapper/vg-pool-tpool".to_owned(),

@@ -63,6 +63,28 @@ pub struct Look {
     pub on_ssd: Result<OnSsd, Unseen>,
 }
 
+#[cfg(test)]
+impl Look {
+    /// Of a file of ext4's without pages, for tests.
+    pub(crate) fn of_none(unseen: Unseen) -> Self {
+        let device = DeviceNumber { major: 1, minor: 2 };
+        Self {
+            facts: FileFacts {
+                device,
+                below: device,
+                fs_type: "ext4".to_owned(),
+                inode: 12,
+                generation: 0,
+                extents: Vec::new(),
+            },
+            bytes: 0,
+            runs: Vec::new(),
+            logical: Logical::of(&[]),
+            on_ssd: Err(unseen),
+        }
+    }
+}
+
 /// SSDs that were asked, by their nodes.
 #[derive(Default)]
 pub struct Drives {

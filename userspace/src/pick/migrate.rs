@@ -321,9 +321,8 @@ mod tests {
     use crate::device::nvme::placement::{Geometry, Place};
     use crate::frag::look::{Look, OnSsd, Unseen};
     use crate::frag::{Logical, Physical};
-    use crate::fs::file::FileFacts;
     use crate::runs::Run;
-    use crate::units::{DeviceNumber, Dpn, FilePage};
+    use crate::units::{Dpn, FilePage};
 
     /// Pages 0 to 31 in a row on all four dies; 32 to 47 in two pieces; 64 to 79 in a row on one die
     fn look(knows_dies: bool) -> Look {
@@ -359,37 +358,15 @@ mod tests {
             places,
             pages: Vec::new(),
         };
+        let none = Look::of_none(Unseen::Untold("/dev/x".into()));
         Look {
-            facts: FileFacts {
-                device: DeviceNumber { major: 1, minor: 2 },
-                below: DeviceNumber { major: 1, minor: 2 },
-                fs_type: "ext4".to_owned(),
-                inode: 12,
-                generation: 0,
-                extents: Vec::new(),
-            },
             bytes: 80 * 4096,
             logical: Logical::of(&runs),
             runs,
-            on_ssd: if knows_dies {
-                Ok(on_ssd)
-            } else {
-                Err(Unseen::Untold("/dev/x".into()))
-            },
+            on_ssd: if knows_dies { Ok(on_ssd) } else { none.on_ssd },
+            facts: none.facts,
         }
     }
-
-    const WISH: Wish = Wish {
-        method: None,
-        threshold_permille: 250,
-        least_gain_permille: 100,
-        unshares: false,
-        spreads: true,
-        reads_ahead: false,
-        dry_run: false,
-        spares_programs: true,
-        chosen: None,
-    };
 
     fn one(begin: u64, end: u64) -> Vec<Range<u64>> {
         std::iter::once(begin..end).collect()
@@ -405,7 +382,7 @@ mod tests {
     fn judge(look: &Look, ranges: &[Range<u64>], threshold_permille: u64, large: u64) -> Bad {
         let wish = Wish {
             threshold_permille,
-            ..WISH
+            ..Wish::USUAL
         };
         super::judge(look, ranges, wish, large)
     }
