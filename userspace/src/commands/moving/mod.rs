@@ -323,7 +323,7 @@ fn undone(source: &Source, own: &Table, moves: &Moves, why: anyhow::Error) -> an
         if switch::is_hidden(&now, moves)? {
             return Ok(None);
         }
-        go_back(&now, moves)?;
+        stack::take_apart(&now, moves)?;
         let now = Source::look(source.number)?;
         // The kernel may have suspended it for a table that it did not put to work in the end.
         if !source.state.is_suspended && now.state.is_suspended {
