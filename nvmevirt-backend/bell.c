@@ -62,11 +62,6 @@ static LIST_HEAD(watches);
 static DEFINE_MUTEX(watches_lock);
 static struct tracepoint *issue_tracepoint;
 
-static struct nvmev *nvmev_of(struct nvmev_watch *watch)
-{
-	return container_of(watch, struct nvmev, watch);
-}
-
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd);
 
 /* The queue's table, or NULL if it has none of ours: also when it has just been taken away. */
@@ -234,10 +229,8 @@ static void settle(struct work_struct *work)
 	promote(bell, STAGE_WAITED, STAGE_ALL);
 }
 
-static bool is_disk_of(const struct device *disk, const struct nvmev_watch *watch)
+static bool is_disk_of(const struct device *disk, const struct nvmev *nvmev)
 {
-	const struct nvmev *nvmev = container_of(watch, struct nvmev, watch);
-
 	/* disk -> controller -> PCI function */
 	if (!disk->parent || !disk->parent->parent || !dev_is_pci(disk->parent->parent))
 		return false;
@@ -248,17 +241,19 @@ static void on_issue(void *data, struct request *rq)
 {
 	struct gendisk *disk = rq->q->disk;
 	struct nvmev_watch *watch;
+	struct nvmev *nvmev;
 
 	/* Whoever gives it to the driver looks at the doorbells then. */
 	if (is_followed(rq->q))
 		return;
 	rcu_read_lock();
 	list_for_each_entry_rcu(watch, &watches, link) {
-		if (disk && !is_disk_of(disk_to_dev(disk), watch))
+		nvmev = nvmev_of_watch(watch);
+		if (disk && !is_disk_of(disk_to_dev(disk), nvmev))
 			continue;
-		nvmev_dispatch_expect(nvmev_of(watch), !disk);
+		nvmev_dispatch_expect(nvmev, !disk);
 		if (disk) {
-			follow(nvmev_of(watch), rq->q);
+			follow(nvmev, rq->q);
 			break;
 		}
 	}

@@ -51,11 +51,6 @@
 #define IDLE_LOOK_NS		(50 * NSEC_PER_MSEC)
 #define ACTIVE_FOR_NS		NSEC_PER_SEC
 
-static struct nvmev *nvmev_of(struct nvmev_watch *watch)
-{
-	return container_of(watch, struct nvmev, watch);
-}
-
 static void arm_locked(struct nvmev_watch *watch, struct hrtimer *timer, u64 at_ns)
 {
 	lockdep_assert_held(&watch->lock);
@@ -86,7 +81,7 @@ static void forget_expected_locked(struct nvmev_watch *watch)
 /* From one slow look to the next */
 static u64 slow_interval_ns(struct nvmev_watch *watch, u64 now_ns)
 {
-	if (nvmev_ctrl_is_ready(nvmev_of(watch)) && now_ns >= watch->active_until_ns)
+	if (nvmev_ctrl_is_ready(nvmev_of_watch(watch)) && now_ns >= watch->active_until_ns)
 		return IDLE_LOOK_NS;
 	return ACTIVE_LOOK_NS;
 }
@@ -140,7 +135,7 @@ static void arm_next_locked(struct nvmev_watch *watch, u64 now_ns)
 		watch->slow_ns = now_ns + slow_interval_ns(watch, now_ns);
 	watch->soon = false;
 	arm_slow_locked(watch);
-	at_ns = poll_ns(nvmev_of(watch), now_ns);
+	at_ns = poll_ns(nvmev_of_watch(watch), now_ns);
 	if (at_ns != U64_MAX)
 		arm_locked(watch, &watch->timer, at_ns);
 }
@@ -549,12 +544,13 @@ static void look_locked(struct nvmev_watch *watch, u32 nr_served, u64 now_ns)
 
 /*
  * What was rung for is all done. The slow look is put off, as the drive is not idle; but what it is
- * for besides is looked for now, if nobody has for as long as it has when nothing happens.
+ * for besides is looked for now, if nobody has for as long as the slow look waits when it is.
  */
-static void put_off_slow_look_locked(struct nvmev_watch *watch, u64 now_ns)
+static void note_all_served_locked(struct nvmev_watch *watch, u32 nr_served, u64 now_ns)
 {
 	lockdep_assert_held(&watch->lock);
 
+	note_fetched_locked(watch, nr_served, now_ns);
 	watch->slow_ns = now_ns + ACTIVE_LOOK_NS;
 	if (now_ns >= watch->looked_ns + IDLE_LOOK_NS)
 		look_locked(watch, 0, now_ns);
@@ -614,8 +610,7 @@ void nvmev_dispatch_rung(struct nvmev *nvmev)
 	} else if (watch->soon || watch->awake) {
 		look_locked(watch, served.nr, ktime_get_ns());
 	} else {
-		note_fetched_locked(watch, served.nr, served.at_ns);
-		put_off_slow_look_locked(watch, served.at_ns);
+		note_all_served_locked(watch, served.nr, served.at_ns);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
 }
@@ -623,11 +618,11 @@ void nvmev_dispatch_rung(struct nvmev *nvmev)
 static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
-	u32 nr_served = READ_ONCE(watch->leaves) ? 0 : serve(nvmev_of(watch));
+	u32 nr_served = READ_ONCE(watch->leaves) ? 0 : serve(nvmev_of_watch(watch));
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	nvmev_of(watch)->counters.looks++;
+	nvmev_of_watch(watch)->counters.looks++;
 	/* The time as it is now, so that looks as such never take all of it. */
 	look_locked(watch, nr_served, ktime_get_ns());
 	spin_unlock_irqrestore(&watch->lock, flags);
@@ -657,7 +652,7 @@ static enum hrtimer_restart look_slowly(struct hrtimer *timer)
 
 	if (!is_slow_look(watch))
 		return HRTIMER_NORESTART;
-	nr_served = serve(nvmev_of(watch));
+	nr_served = serve(nvmev_of_watch(watch));
 	spin_lock_irqsave(&watch->lock, flags);
 	look_locked(watch, nr_served, ktime_get_ns());
 	spin_unlock_irqrestore(&watch->lock, flags);

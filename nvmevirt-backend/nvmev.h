@@ -168,4 +168,10 @@ struct nvmev {
 	struct dentry *debugfs;
 };
 
+/* Whose state of waking it is */
+static inline struct nvmev *nvmev_of_watch(struct nvmev_watch *watch)
+{
+	return container_of(watch, struct nvmev, watch);
+}
+
 #endif /* NVMEV_NVMEV_H */
