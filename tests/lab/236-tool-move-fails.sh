@@ -215,6 +215,9 @@ says_signless() {
 		is_plain && works
 }
 check "the old device can neither be hidden nor shown again, which is said" says_signless
+# What comes next wants its sign. ext4 writes all of its superblock when it is frozen, and else when it likes.
+fsfreeze -f "$mnt"
+fsfreeze -u "$mnt"
 
 # stays_replaced NUMBER: what somebody else has put to work before a change is at work after it
 stays_replaced() {
